@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -32,7 +32,7 @@ func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(receiver.Close)
-	var made control.ID
+	var made wire.ID
 	hook := signformstest.Webhook{URL: receiver.URL, Event: signformstest.SignatureCompleted}
 	require.NoError(t, c.Post(t.Context(), "/webhooks", hook, &made))
 	signs(t, c, lease(t, c), "ann@example.com")
@@ -43,18 +43,18 @@ func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
 		ended <- run(ctx, hasty, []string{"clock", "advance", "72h", "--url", s.BaseURL}, strings.NewReader(""), io.Discard, &stderr)
 	}()
 	<-hangs // at the second attempt, 5 seconds after the first
-	var now control.Clock
+	var now wire.Clock
 	require.NoError(t, c.Get(t.Context(), "/clock", nil, &now))
 	require.True(t, now.Advancing)
 	interrupt()
 	require.Equal(t, cli.ExitPartial, <-ended)
-	now = control.Clock{}
+	now = wire.Clock{}
 	require.NoError(t, c.Get(t.Context(), "/clock", nil, &now))
 	require.False(t, now.Advancing)
 	require.Regexp(t, `signforms: interrupted: the clock is at \S+ and goes on from there; it has moved by [0-9]s, and (71h59m5[0-9]s|72h0m0s) is left\n$`, stderr.String())
 	require.NoError(t, c.Delete(t.Context(), "/webhooks/"+made.ID))
-	now = control.Clock{}
-	require.NoError(t, c.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(time.Hour)}, &now))
+	now = wire.Clock{}
+	require.NoError(t, c.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(time.Hour)}, &now))
 	require.Less(t, time.Duration(now.Ahead), 2*time.Hour)
 	require.Empty(t, now.Unanswering)
 }

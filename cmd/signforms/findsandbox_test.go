@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -61,7 +61,7 @@ func TestEnvFileRefusesAmbiguousValues(t *testing.T) {
 		require.Contains(t, stderr, "set another "+c.flag, "%v", c)
 		require.NoFileExists(t, file)
 	}
-	require.NoError(t, sandbox.CheckEnvFile(control.Credentials{BaseURL: "http://[::1]:4874", APIKey: "aZ09_.:/@%+=-"}))
+	require.NoError(t, sandbox.CheckEnvFile(wire.Credentials{BaseURL: "http://[::1]:4874", APIKey: "aZ09_.:/@%+=-"}))
 
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := serveInProcess(t, "--data", data, "--api-key", "it's")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -155,40 +156,40 @@ func until(t *testing.T, done func() bool) {
 }
 
 // sandboxWith starts a sandbox and returns it with a client of its control API, and the secret of its webhooks.
-func sandboxWith(t *testing.T) (s *served, c *control.Client, secret string) {
+func sandboxWith(t *testing.T) (s *served, c *wire.Client, secret string) {
 	t.Helper()
 	s = serveInProcess(t, "--memory")
-	c, err := control.NewClient(s.BaseURL, "")
+	c, err := wire.NewClient(s.BaseURL, "")
 	require.NoError(t, err)
-	var credentials control.Credentials
+	var credentials wire.Credentials
 	require.NoError(t, c.Get(t.Context(), "/credentials", nil, &credentials))
 	return s, c, credentials.WebhookSecret
 }
 
 // lease adds a document with two signers and returns its id.
-func lease(t *testing.T, c *control.Client) string {
+func lease(t *testing.T, c *wire.Client) string {
 	t.Helper()
-	var made control.ID
-	require.NoError(t, c.Post(t.Context(), "/documents", control.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
+	var made wire.ID
+	require.NoError(t, c.Post(t.Context(), "/documents", wire.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
 		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}}}}, &made))
 	return made.ID
 }
 
-func signs(t *testing.T, c *control.Client, id, signer string) {
+func signs(t *testing.T, c *wire.Client, id, signer string) {
 	t.Helper()
-	require.NoError(t, c.Post(t.Context(), "/documents/"+id+"/sign", control.Signature{Signer: signer}, nil))
+	require.NoError(t, c.Post(t.Context(), "/documents/"+id+"/sign", wire.Signature{Signer: signer}, nil))
 }
 
-func deliveriesOf(t *testing.T, c *control.Client) []control.Delivery {
+func deliveriesOf(t *testing.T, c *wire.Client) []wire.Delivery {
 	t.Helper()
-	var page control.Page[control.Delivery]
+	var page wire.Page[wire.Delivery]
 	require.NoError(t, c.Get(t.Context(), "/deliveries", nil, &page))
 	return page.Items
 }
 
-func webhooksOf(t *testing.T, c *control.Client) []signformstest.WebhookState {
+func webhooksOf(t *testing.T, c *wire.Client) []signformstest.WebhookState {
 	t.Helper()
-	var page control.Page[signformstest.WebhookState]
+	var page wire.Page[signformstest.WebhookState]
 	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &page))
 	return page.Items
 }
@@ -200,7 +201,7 @@ func TestListenForwards(t *testing.T) {
 	require.Len(t, webhooksOf(t, c), 3)
 	id := lease(t, c)
 	signs(t, c, id, "ann@example.com")
-	require.NoError(t, c.Post(t.Context(), "/clock/settle", control.Wait{}, nil))
+	require.NoError(t, c.Post(t.Context(), "/clock/settle", wire.Wait{}, nil))
 	require.Len(t, h.got(), 1)
 	require.Empty(t, h.errs, "exact bytes and headers: the signature holds")
 	d := deliveriesOf(t, c)[0]
@@ -304,7 +305,7 @@ type forgetful struct {
 	mu      sync.Mutex
 	attempt int64
 	tried   int
-	reports []control.RelayedAnswer // that it did not lose
+	reports []wire.RelayedAnswer // that it did not lose
 	broken  chan struct{}
 }
 
@@ -312,12 +313,12 @@ func newForgetful(t *testing.T, again bool) *forgetful {
 	t.Helper()
 	f := &forgetful{again: again, attempt: 1, broken: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+control.Prefix+"/relays/{id}", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST "+wire.Prefix+"/relays/{id}", func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"webhookSecret":"a secret of some length"}`)
 	})
-	mux.HandleFunc("DELETE "+control.Prefix+"/relays/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
-	mux.HandleFunc("GET "+control.Prefix+"/relays/{id}/attempts", f.stream)
-	mux.HandleFunc("POST "+control.Prefix+"/relays/{id}/attempts/{attempt}", f.report)
+	mux.HandleFunc("DELETE "+wire.Prefix+"/relays/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET "+wire.Prefix+"/relays/{id}/attempts", f.stream)
+	mux.HandleFunc("POST "+wire.Prefix+"/relays/{id}/attempts/{attempt}", f.report)
 	f.Server = httptest.NewServer(mux)
 	t.Cleanup(f.Close)
 	return f
@@ -350,16 +351,16 @@ func (f *forgetful) report(w http.ResponseWriter, r *http.Request) {
 		f.broken = make(chan struct{})
 		panic(http.ErrAbortHandler) // the listener gets no answer
 	}
-	var answer control.RelayedAnswer
+	var answer wire.RelayedAnswer
 	if r.PathValue("attempt") != fmt.Sprint(f.attempt) || len(f.reports) > 0 || json.NewDecoder(r.Body).Decode(&answer) != nil {
-		control.WriteError(w, &control.Error{Status: http.StatusNotFound, Code: "not_found"})
+		control.WriteError(w, &wire.Error{Status: http.StatusNotFound, Code: "not_found"})
 		return
 	}
 	f.reports = append(f.reports, answer)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (f *forgetful) got() []control.RelayedAnswer {
+func (f *forgetful) got() []wire.RelayedAnswer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reports
@@ -422,7 +423,7 @@ func TestListenSurvivesARestart(t *testing.T) {
 	addr := l.Addr().String()
 	require.NoError(t, l.Close())
 	s := serveInProcess(t, "--data", data, "--addr", addr)
-	c, err := control.NewClient(s.BaseURL, "")
+	c, err := wire.NewClient(s.BaseURL, "")
 	require.NoError(t, err)
 	running := listen(t, "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, s.stop())
@@ -465,17 +466,17 @@ func TestRelayWithoutAListener(t *testing.T) {
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
 	}
-	var refused *control.Error
+	var refused *wire.Error
 	require.ErrorAs(t, c.Post(t.Context(), "/relays/short", nil, nil), &refused)
 	require.Contains(t, refused.Message, "at least 20 random")
-	require.ErrorAs(t, c.Post(t.Context(), "/relays/abcdefghijklmnopqrstuvwx/attempts/1", control.RelayedAnswer{Status: 200}, nil), &refused)
+	require.ErrorAs(t, c.Post(t.Context(), "/relays/abcdefghijklmnopqrstuvwx/attempts/1", wire.RelayedAnswer{Status: 200}, nil), &refused)
 	require.Equal(t, http.StatusNotFound, refused.Status)
 }
 
 func TestTrigger(t *testing.T) {
 	s, c, secret := sandboxWith(t)
 	h := newHook(t, secret)
-	for _, family := range control.EventFamilies() {
+	for _, family := range wire.EventFamilies() {
 		require.NoError(t, c.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: h.URL, Event: signformstest.EventFamily(family)}, nil))
 	}
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
@@ -510,14 +511,14 @@ func TestTrigger(t *testing.T) {
 func TestTriggerForTemplatesAndForms(t *testing.T) {
 	s, c, _ := sandboxWith(t)
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
-	var template, form control.ID
-	require.NoError(t, c.Post(t.Context(), "/templates", control.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
-	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{
+	var template, form wire.ID
+	require.NoError(t, c.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{
 		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}}, &form))
 	_, stderr, code := execute(t, "trigger", "new_template_response")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Contains(t, stderr, "send one, as with signforms templates send")
-	var credentials control.Credentials
+	var credentials wire.Credentials
 	require.NoError(t, c.Get(t.Context(), "/credentials", nil, &credentials))
 	t.Setenv("SIGNFORMS_BASE_URL", credentials.BaseURL)
 	t.Setenv("SIGNFORMS_API_KEY", credentials.APIKey)
@@ -533,7 +534,7 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	var out any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
-	var responses control.Page[signformstest.ResponseState]
+	var responses wire.Page[signformstest.ResponseState]
 	require.NoError(t, c.Get(t.Context(), "/forms/"+form.ID+"/responses", nil, &responses))
 	require.Equal(t, "cy@example.com", responses.Items[0].RespondentEmail)
 	require.Equal(t, []signformstest.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
@@ -566,7 +567,7 @@ func TestOperatesASandbox(t *testing.T) {
 	_, stderr, code = execute(t, "documents", "list")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox")
-	require.NoError(t, c.Post(t.Context(), "/forms", control.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?"}}}}, nil))
+	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?"}}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)
@@ -584,7 +585,7 @@ func TestListenEndsWithItsTerminal(t *testing.T) {
 		}
 	}, "listen", "--url", s.BaseURL)
 	require.Zero(t, p.end(), p.stderr.String())
-	var webhooks control.Page[signformstest.WebhookState]
+	var webhooks wire.Page[signformstest.WebhookState]
 	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &webhooks))
 	require.Zero(t, webhooks.Total)
 }

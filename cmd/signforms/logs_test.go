@@ -7,17 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 func TestKeepBoundsTheLogs(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_KEEP", "messages=8 requests=5")
 	s := serveInProcess(t, "--memory")
-	client, err := control.NewClient(s.BaseURL, "")
+	client, err := wire.NewClient(s.BaseURL, "")
 	require.NoError(t, err)
 	for range 30 {
-		require.NoError(t, client.Post(t.Context(), "/documents", control.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}, nil))
+		require.NoError(t, client.Post(t.Context(), "/documents", wire.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}, nil))
 		s.get(t, "/get-documents", "x-api-key", s.APIKey)
 	}
 	total := func(log string) (page struct{ Total int }) {

@@ -22,12 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // served is a sandbox within the test.
 type served struct {
-	control.Credentials
+	wire.Credentials
 	Listening string
 	Console   string `json:"consoleUrl"`
 	Data      string
@@ -339,7 +339,7 @@ func TestTheConsoleResetsToTheSeed(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	id, stderr, code := execute(t, "workspaces", "create", "alice", "--seed", "testdata/seed.yaml")
 	require.Equal(t, cli.ExitOK, code, stderr)
-	for workspace, base := range map[string]string{"": "/_/", "alice": control.WorkspacePrefix + strings.TrimSpace(id) + "/"} {
+	for workspace, base := range map[string]string{"": "/_/", "alice": wire.WorkspacePrefix + strings.TrimSpace(id) + "/"} {
 		args := []string{"status", "--json"}
 		if workspace != "" {
 			args = append(args, "--workspace", workspace)

@@ -14,16 +14,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // TestRefusalsDoNotWaitForBodies: whatever refuses a request in the program answers before its body comes, and does not ask for it.
 func TestRefusalsDoNotWaitForBodies(t *testing.T) {
 	const token = "0123456789abcdef0123456789abcdef"
 	s := start(t, "--memory", "--token", token)
-	client, err := control.NewClient(s.Listening, token)
+	client, err := wire.NewClient(s.Listening, token)
 	require.NoError(t, err)
-	var document control.DocumentRecord
+	var document wire.DocumentRecord
 	require.NoError(t, client.Post(t.Context(), "/documents", lease("Lease"), &document))
 	require.NoError(t, client.Get(t.Context(), "/documents/"+document.ID, nil, &document))
 	link, err := url.Parse(document.Signers[0].Link)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // A data file is whole after a kill and beside a running program, in a copy. A finished PDF that has lost a bit is not served; the
@@ -17,9 +17,9 @@ func TestADamagedDataFile(t *testing.T) {
 	folder := t.TempDir()
 	data, monday := filepath.Join(folder, "sandbox.db"), filepath.Join(folder, "monday.db")
 	s := start(t, "--data", data)
-	var signed control.ID
+	var signed wire.ID
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), &signed))
-	require.NoError(t, s.client.Post(t.Context(), "/documents/"+signed.ID+"/sign", control.Signature{Signer: "ann@example.com"}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/documents/"+signed.ID+"/sign", wire.Signature{Signer: "ann@example.com"}, nil))
 	require.NoError(t, s.client.Post(t.Context(), "/clock/settle", nil, nil))
 	require.Equal(t, http.StatusOK, s.call(t, "GET", "/finished/"+signed.ID+".pdf", nil, nil))
 

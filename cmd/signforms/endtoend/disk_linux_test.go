@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -39,7 +39,7 @@ func TestFullDisk(t *testing.T) {
 		big.Signers = append(big.Signers, signformstest.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
 	}
 	acknowledged := 0
-	var refused *control.Error
+	var refused *wire.Error
 	for refused == nil {
 		err := s.client.Post(t.Context(), "/documents", big, nil)
 		if err == nil {
@@ -104,7 +104,7 @@ func TestTwoProgramsOnOneMountedFile(t *testing.T) {
 
 func documents(t *testing.T, s *sandbox) int {
 	t.Helper()
-	var status control.Status
+	var status wire.Status
 	require.NoError(t, s.client.Get(t.Context(), "/status", nil, &status))
 	return status.Documents
 }
@@ -152,7 +152,7 @@ func TestImage(t *testing.T) {
 	output, err := health.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	require.Equal(t, http.StatusOK, s.call(t, "GET", "/get-documents", nil, nil))
-	var closed *control.Error
+	var closed *wire.Error
 	require.True(t, errors.As(s.client.Get(t.Context(), "/status", nil, nil), &closed))
 	require.Equal(t, http.StatusForbidden, closed.Status)
 	s.stop(t)

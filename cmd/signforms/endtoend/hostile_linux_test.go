@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/hostile"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -55,11 +55,11 @@ func TestHostileFiles(t *testing.T) {
 	s, err = launch(t, within())
 	require.NoError(t, err)
 	stop = answersThroughout(t, s)
-	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(time.Hour)}, nil)) // five tries of each
+	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(time.Hour)}, nil)) // five tries of each
 	stop()
 	made := map[string]int{}
 	for _, id := range taken {
-		var d control.DocumentRecord
+		var d wire.DocumentRecord
 		require.NoError(t, s.client.Get(t.Context(), "/documents/"+id, nil, &d))
 		made[string(d.Finished)]++
 	}
@@ -70,17 +70,17 @@ func TestHostileFiles(t *testing.T) {
 }
 
 // upload adds a document with the file and signs it, or returns why the sandbox has refused the file.
-func upload(t *testing.T, s *sandbox, f hostile.File) (id string, refusal *control.Error) {
+func upload(t *testing.T, s *sandbox, f hostile.File) (id string, refusal *wire.Error) {
 	t.Helper()
 	d := lease(f.Name)
-	signature := control.Signature{Signer: "ann@example.com"}
+	signature := wire.Signature{Signer: "ann@example.com"}
 	if f.Picture {
 		d.Fields = []signformstest.TemplateField{{Name: "Sign", Role: "ann@example.com", Kind: "signature", Page: 1, Width: 0.5, Height: 0.1}}
 		signature.Fields = []signformstest.FieldValue{{Name: "Sign", Image: f.Data}}
 	} else {
 		d.PDF = f.Data
 	}
-	var made control.ID
+	var made wire.ID
 	err := s.client.Post(t.Context(), "/documents", d, &made)
 	if err == nil {
 		err = s.client.Post(t.Context(), "/documents/"+made.ID+"/sign", signature, nil)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -140,8 +140,8 @@ func TestKilledUnderLoad(t *testing.T) {
 		return start(t, "--plain-pdfs", "--data", data, "--webhook-secret", secret, "--api-key", "the-key")
 	}
 	s := life()
-	var template control.ID
-	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
+	var template wire.ID
+	require.NoError(t, s.client.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 
 	done := newLedger()
@@ -163,7 +163,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	found := documentsOf(t, s)
 	compare(t, found, done)
 	trails := &trails{}
-	each(slices.Collect(maps.Values(found)), func(d control.DocumentRecord) { trails.check(t, s, d) })
+	each(slices.Collect(maps.Values(found)), func(d wire.DocumentRecord) { trails.check(t, s, d) })
 	compareReminders(t, trails.reminded, done.reminders)
 	compareDeliveries(t, s, in, found)
 	s.stop(t)
@@ -213,18 +213,18 @@ func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool
 			done.note(func() { done.reminders++ })
 		}
 	}
-	if status = c.post(control.Prefix+"/documents/"+sent.ID+"/sign", control.Signature{Signer: "ann@example.com"}, nil); status == http.StatusOK {
+	if status = c.post(wire.Prefix+"/documents/"+sent.ID+"/sign", wire.Signature{Signer: "ann@example.com"}, nil); status == http.StatusOK {
 		done.note(func() { done.signed[sent.ID] = true })
 	}
 	return status != 0
 }
 
 // documentsOf returns every document that the program has, by id.
-func documentsOf(t *testing.T, s *sandbox) map[string]control.DocumentRecord {
+func documentsOf(t *testing.T, s *sandbox) map[string]wire.DocumentRecord {
 	t.Helper()
-	found := map[string]control.DocumentRecord{}
+	found := map[string]wire.DocumentRecord{}
 	for offset := 0; ; {
-		var page control.Page[control.DocumentRecord]
+		var page wire.Page[wire.DocumentRecord]
 		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{
 			"type": {"PDF_TEMPLATE"}, "limit": {"1000"}, "offset": {fmt.Sprint(offset)},
 		}, &page))
@@ -238,7 +238,7 @@ func documentsOf(t *testing.T, s *sandbox) map[string]control.DocumentRecord {
 }
 
 // compare checks that no acknowledged change is missing.
-func compare(t *testing.T, found map[string]control.DocumentRecord, done *ledger) {
+func compare(t *testing.T, found map[string]wire.DocumentRecord, done *ledger) {
 	t.Helper()
 	lost := 0
 	for id := range done.sent {
@@ -264,8 +264,8 @@ type trails struct {
 }
 
 // check checks a document's audit trail: it was sent once, and completed once if its status says so.
-func (all *trails) check(t *testing.T, s *sandbox, d control.DocumentRecord) {
-	var trail control.Page[signformstest.AuditEntry]
+func (all *trails) check(t *testing.T, s *sandbox, d wire.DocumentRecord) {
+	var trail wire.Page[signformstest.AuditEntry]
 	if err := s.client.Get(t.Context(), "/audit", url.Values{"documentId": {d.ID}}, &trail); err != nil {
 		t.Errorf("%s: %v", d.ID, err)
 		return
@@ -331,7 +331,7 @@ func each[T any](items []T, fn func(T)) {
 
 // compareDeliveries checks that each signature was delivered to the receiver. For each life, only the one delivery that was under way
 // at its end may have been delivered again.
-func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]control.DocumentRecord) {
+func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]wire.DocumentRecord) {
 	t.Helper()
 	signed := 0
 	for _, d := range found {
@@ -341,10 +341,10 @@ func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]con
 	}
 	for told := -1; told < in.told(); { // waits as long as further deliveries arrive
 		told = in.told()
-		err := s.client.Post(t.Context(), "/clock/settle", control.Wait{Timeout: control.Duration(time.Minute)}, nil)
+		err := s.client.Post(t.Context(), "/clock/settle", wire.Wait{Timeout: wire.Duration(time.Minute)}, nil)
 		t.Logf("%d of %d events told, %v", in.told(), 2*signed, err)
 	}
-	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(24 * time.Hour)}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(24 * time.Hour)}, nil))
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	require.Empty(t, in.refused)

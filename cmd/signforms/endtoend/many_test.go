@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -54,7 +54,7 @@ func TestManyDocuments(t *testing.T) {
 
 func total(t *testing.T, s *sandbox, status string) int {
 	t.Helper()
-	var page control.Page[control.DocumentRecord]
+	var page wire.Page[wire.DocumentRecord]
 	require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{"type": {"PDF_TEMPLATE"}, "status": {status}, "limit": {"1"}}, &page))
 	return page.Total
 }
@@ -67,8 +67,8 @@ func manyDocuments(t *testing.T, s *sandbox) {
 		received.Add(1)
 	}))
 	defer receiver.Close()
-	var template control.ID
-	require.NoError(t, s.client.Post(t.Context(), "/templates", control.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
+	var template wire.ID
+	require.NoError(t, s.client.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 	ids := make([]string, *many)
 	began := time.Now()
@@ -87,11 +87,11 @@ func manyDocuments(t *testing.T, s *sandbox) {
 	t.Logf("%.0f sends/s", float64(*many)/time.Since(began).Seconds())
 	began = time.Now()
 	parallel(t, s, func(c *apiClient, i int) int {
-		return c.post(control.Prefix+"/documents/"+ids[i]+"/sign", control.Signature{Signer: "ann@example.com"}, nil)
+		return c.post(wire.Prefix+"/documents/"+ids[i]+"/sign", wire.Signature{Signer: "ann@example.com"}, nil)
 	})
 	t.Logf("%.0f signatures/s", float64(*many)/time.Since(began).Seconds())
 	for received.Load() < int64(*many) {
-		require.NoError(t, s.client.Post(t.Context(), "/clock/settle", control.Wait{Timeout: control.Duration(5 * time.Minute)}, nil))
+		require.NoError(t, s.client.Post(t.Context(), "/clock/settle", wire.Wait{Timeout: wire.Duration(5 * time.Minute)}, nil))
 	}
 	t.Logf("all told after %v more", time.Since(began).Round(time.Millisecond))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // A public address of this host is no target with --deny-private-targets: what listens there may be meant for this host alone. The
@@ -40,7 +40,7 @@ func TestOwnPublicAddressIsNoTarget(t *testing.T) {
 	hook := inside("webhooks", "add", "http://203.0.114.1:9/", "--event", "new_signature_completed")
 	delivery := inside("webhooks", "test", hook)
 	inside("clock", "settle")
-	answer, err := (&http.Client{Transport: &http.Transport{DialContext: dialInside(s)}}).Get(s.Listening + control.Prefix + "/deliveries/" + delivery)
+	answer, err := (&http.Client{Transport: &http.Transport{DialContext: dialInside(s)}}).Get(s.Listening + wire.Prefix + "/deliveries/" + delivery)
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)

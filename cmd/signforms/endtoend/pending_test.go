@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // Three deliveries for each document wait for their next attempt while the program is started again, its clock moves by 10 hours and
@@ -25,7 +25,7 @@ func TestPendingDeliveries(t *testing.T) {
 	args := []string{"--plain-pdfs", "--data", filepath.Join(t.TempDir(), "sandbox.db")}
 	s := start(t, args...)
 	threeEach(t, s, receiver.URL)
-	require.NoError(t, s.client.Post(t.Context(), "/clock/settle", control.Wait{Timeout: control.Duration(5 * time.Minute)}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/clock/settle", wire.Wait{Timeout: wire.Duration(5 * time.Minute)}, nil))
 	require.Equal(t, [2]int{3 * *many, 0}, deliveries(t, s))
 	s.stop(t)
 	timed(t, "restart", func() { s = start(t, args...) })
@@ -51,7 +51,7 @@ func TestAMonthInOneAdvance(t *testing.T) {
 	}))
 	defer receiver.Close()
 	s := start(t, "--plain-pdfs", "--data", filepath.Join(t.TempDir(), "sandbox.db"))
-	var open control.ID
+	var open wire.ID
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), &open))
 	remind := func() (accepted int) {
 		for s.call(t, "POST", "/send-reminder?documentType=PDF&documentId="+open.ID, struct{}{}, nil) == http.StatusOK {
@@ -71,17 +71,17 @@ func threeEach(t *testing.T, s *sandbox, receiver string) {
 	t.Helper()
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks", map[string]any{"url": receiver, "event": "new_signature_completed"}, nil))
 	parallel(t, s, func(c *apiClient, i int) int {
-		var made control.ID
-		c.post(control.Prefix+"/documents", lease("Lease"), &made)
-		c.post(control.Prefix+"/documents/"+made.ID+"/view", map[string]string{"signer": "ann@example.com"}, nil)
-		return c.post(control.Prefix+"/documents/"+made.ID+"/sign", map[string]string{"signer": "ann@example.com"}, nil)
+		var made wire.ID
+		c.post(wire.Prefix+"/documents", lease("Lease"), &made)
+		c.post(wire.Prefix+"/documents/"+made.ID+"/view", map[string]string{"signer": "ann@example.com"}, nil)
+		return c.post(wire.Prefix+"/documents/"+made.ID+"/sign", map[string]string{"signer": "ann@example.com"}, nil)
 	})
 }
 
 func advance(t *testing.T, s *sandbox, by time.Duration) {
 	t.Helper()
 	timed(t, "advance by "+by.String(), func() {
-		require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(by)}, nil))
+		require.NoError(t, s.client.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(by)}, nil))
 	})
 }
 

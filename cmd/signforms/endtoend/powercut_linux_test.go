@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 var cuts = flag.Int("cuts", 6, "how often the power is cut early, how often later, with each --sync")
@@ -107,7 +107,7 @@ func (l *life) work(t *testing.T, documents int) {
 	t.Helper()
 	s := start(t, l.args()...)
 	for range documents {
-		var added control.ID
+		var added wire.ID
 		require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), &added))
 		l.added = append(l.added, added.ID)
 	}

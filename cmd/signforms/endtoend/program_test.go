@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // binary is the program that the tests start.
@@ -46,10 +46,10 @@ func TestMain(m *testing.M) {
 
 // sandbox is a running program.
 type sandbox struct {
-	control.Credentials
+	wire.Credentials
 	Listening string // the base URL without --public-url
 
-	client  *control.Client
+	client  *wire.Client
 	process *os.Process
 	wait    func() error // returns when the process has ended
 	stderr  *bytes.Buffer
@@ -87,7 +87,7 @@ func launch(t testing.TB, command *exec.Cmd) (*sandbox, error) {
 		return s, fmt.Errorf("%w: %s", s.wait(), s.stderr)
 	}
 	require.NoError(t, json.Unmarshal(line, s))
-	s.client, err = control.NewClient(s.Listening, "")
+	s.client, err = wire.NewClient(s.Listening, "")
 	require.NoError(t, err)
 	return s, nil
 }

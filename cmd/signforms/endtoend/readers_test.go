@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -34,8 +34,8 @@ func TestAddsBesideReaders(t *testing.T) {
 		rounds, length = 1, 50*time.Millisecond
 	}
 	for _, path := range []string{
-		"/get-documents?query=lease+77", control.Prefix + "/messages", control.Prefix + "/messages?to=nobody@example.com", control.Prefix + "/messages?to=ann@example.com",
-		control.Prefix + "/requests?status=404", control.Prefix + "/deliveries", control.Prefix + "/documents?name=77", control.Prefix + "/status", "/_/",
+		"/get-documents?query=lease+77", wire.Prefix + "/messages", wire.Prefix + "/messages?to=nobody@example.com", wire.Prefix + "/messages?to=ann@example.com",
+		wire.Prefix + "/requests?status=404", wire.Prefix + "/deliveries", wire.Prefix + "/documents?name=77", wire.Prefix + "/status", "/_/",
 	} {
 		var alone, beside, took []time.Duration
 		for range rounds {
@@ -63,11 +63,11 @@ func TestStatusOfManyDeliveries(t *testing.T) {
 		data := filepath.Join(t.TempDir(), "sandbox.db")
 		fillWithSigned(t, data, documents, "http://127.0.0.1:1/")
 		both[i] = start(t, "--plain-pdfs", "--data", data, "--keep", "deliveries=1000000")
-		var status control.Status
+		var status wire.Status
 		require.NoError(t, both[i].client.Get(t.Context(), "/status", nil, &status))
 		require.Equal(t, documents, status.Documents)
 	}
-	for _, path := range []string{control.Prefix + "/status", "/_/"} {
+	for _, path := range []string{wire.Prefix + "/status", "/_/"} {
 		var took [2][]time.Duration
 		for range 200 {
 			for i, s := range both {

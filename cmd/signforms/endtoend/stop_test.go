@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -23,7 +23,7 @@ func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 	defer receiver.Close()
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := start(t, "--data", data)
-	var hook, delivery control.ID
+	var hook, delivery wire.ID
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_signature_completed"}, &hook))
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks/"+hook.ID+"/test", nil, &delivery))
 	<-arrived
@@ -34,7 +34,7 @@ func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 
 	s = start(t, "--data", data)
 	require.NoError(t, s.client.Post(t.Context(), "/clock/settle", nil, nil))
-	var found control.Delivery
+	var found wire.Delivery
 	require.NoError(t, s.client.Get(t.Context(), "/deliveries/"+delivery.ID, nil, &found))
 	require.Equal(t, signformstest.DeliveryDelivered, found.Status)
 	require.Len(t, found.Attempts, 1)

@@ -20,12 +20,12 @@ import (
 	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-func lease(name string) control.Document {
-	return control.Document{Document: signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}}}
+func lease(name string) wire.Document {
+	return wire.Document{Document: signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}}}
 }
 
 func TestTwoProgramsOnOneFile(t *testing.T) {
@@ -53,7 +53,7 @@ func TestFileMovedWhileInUse(t *testing.T) {
 	require.NoError(t, os.Rename(data, moved))
 	_, err := command(t, nil, "ready", "--url", s.Listening)
 	require.ErrorContains(t, err, "moved, removed or replaced")
-	var refused *control.Error
+	var refused *wire.Error
 	require.ErrorAs(t, s.client.Post(t.Context(), "/documents", lease("Lost"), nil), &refused)
 	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
 	_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", moved)
@@ -85,7 +85,7 @@ func TestFileOfAnOlderVersion(t *testing.T) {
 			require.Equal(t, http.StatusOK, with.call(t, "GET", "/get-documents", nil, &list), key)
 			require.Len(t, list.Documents, documents, key)
 		}
-		var list control.Page[control.DocumentRecord]
+		var list wire.Page[wire.DocumentRecord]
 		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{"status": {"SIGNED"}}, &list))
 		require.Len(t, list.Items, 1)
 		require.Equal(t, http.StatusOK, s.call(t, "GET", "/finished/"+list.Items[0].ID+".pdf", nil, nil))
@@ -152,8 +152,8 @@ func TestClockSetBack(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := start(t, "--data", data)
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
-	var before, after control.Clock
-	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", control.Advance{By: control.Duration(24 * time.Hour)}, &before))
+	var before, after wire.Clock
+	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(24 * time.Hour)}, &before))
 	s.stop(t)
 	// Without the stored advance, the records look like those of a machine whose clock was a day ahead until now.
 	edit(t, data, `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
@@ -162,9 +162,9 @@ func TestClockSetBack(t *testing.T) {
 	s = start(t, "--data", data)
 	require.NoError(t, s.client.Get(t.Context(), "/clock", nil, &after))
 	require.False(t, after.Now.Before(before.Now), "%v is before %v", after.Now, before.Now)
-	var made control.ID
+	var made wire.ID
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Later"), &made))
-	var d control.DocumentRecord
+	var d wire.DocumentRecord
 	require.NoError(t, s.client.Get(t.Context(), "/documents/"+made.ID, nil, &d))
 	require.False(t, d.CreatedAt.Before(before.Now))
 }
@@ -187,7 +187,7 @@ func TestBehindAProxy(t *testing.T) {
 			public := strings.Replace(proxy.URL, "127.0.0.1", "example.com", 1) // the test's certificate is valid for this name too
 			s := start(t, "--memory", "--public-url", public, "--token", token)
 			var err error
-			s.client, err = control.NewClient(s.Listening, token)
+			s.client, err = wire.NewClient(s.Listening, token)
 			require.NoError(t, err)
 			require.Equal(t, public, s.BaseURL)
 			behind = address(t, s)
@@ -233,7 +233,7 @@ func everyLinkIs(t *testing.T, public, proxy string, client *http.Client, s *san
 		require.Less(t, answer.StatusCode, 300, "%s %s: %s", method, path, text)
 		return string(text)
 	}
-	api := control.Prefix
+	api := wire.Prefix
 	call("POST", api+"/seed", `{"documents":[{"key":"lease","name":"Lease","signers":[{"email":"ann@example.com"}]}],
 		"webhooks":[{"url":"`+receiver.URL+`","event":"new_signature_completed"}]}`)
 	list := call("GET", api+"/documents", "")

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
@@ -59,8 +59,8 @@ func TestCheckOfWorkspaces(t *testing.T) {
 	require.NoError(t, err)
 	with := lease("Lease")
 	with.PDF = drawn
-	var w control.CreatedWorkspace
-	require.NoError(t, s.client.Post(t.Context(), "/workspaces", control.NewWorkspace{Seed: &control.Seed{Documents: []control.Document{with}}}, &w))
+	var w wire.CreatedWorkspace
+	require.NoError(t, s.client.Post(t.Context(), "/workspaces", wire.NewWorkspace{Seed: &wire.Seed{Documents: []wire.Document{with}}}, &w))
 	s.stop(t)
 	stdout, err := command(t, nil, "check", data)
 	require.NoError(t, err, stdout)
@@ -84,9 +84,9 @@ func suite(ctx context.Context, s *sandbox, name string, number int) (err error)
 			err = fmt.Errorf("%s: %w", name, err)
 		}
 	}()
-	var w control.CreatedWorkspace
-	err = s.client.Post(ctx, "/workspaces", control.NewWorkspace{Name: name, Lifetime: control.Duration(time.Hour), Seed: &control.Seed{
-		Templates: []control.Template{{Template: signformstest.Template{Name: "Offer of " + name, Roles: []signformstest.Role{{Title: "Buyer"}}}}},
+	var w wire.CreatedWorkspace
+	err = s.client.Post(ctx, "/workspaces", wire.NewWorkspace{Name: name, Lifetime: wire.Duration(time.Hour), Seed: &wire.Seed{
+		Templates: []wire.Template{{Template: signformstest.Template{Name: "Offer of " + name, Roles: []signformstest.Role{{Title: "Buyer"}}}}},
 	}}, &w)
 	if err != nil {
 		return err
@@ -126,11 +126,11 @@ func suite(ctx context.Context, s *sandbox, name string, number int) (err error)
 		return fmt.Errorf("the fault gave %v", err)
 	}
 	for id := range sent {
-		if err := c.Post(ctx, "/documents/"+id+"/sign", control.Signature{Signer: name + "@example.com"}, nil); err != nil {
+		if err := c.Post(ctx, "/documents/"+id+"/sign", wire.Signature{Signer: name + "@example.com"}, nil); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(c.Post(ctx, "/clock/settle", nil, nil), c.Post(ctx, "/clock/advance", control.Advance{By: control.Duration(72 * time.Hour)}, nil)); err != nil {
+	if err := errors.Join(c.Post(ctx, "/clock/settle", nil, nil), c.Post(ctx, "/clock/advance", wire.Advance{By: wire.Duration(72 * time.Hour)}, nil)); err != nil {
 		return err
 	}
 	return errors.Join(saw(ctx, c, sent, got, name), c.Post(ctx, "/reset", nil, nil), after(ctx, c, name))
@@ -153,11 +153,11 @@ func receive(verifier *webhook.Verifier, got chan<- string) *httptest.Server {
 }
 
 // saw returns how what a suite finds in its workspace differs from what it did.
-func saw(ctx context.Context, c *control.Client, sent map[string]bool, got chan string, name string) error {
-	var status control.Status
-	var requests control.Page[signformstest.Request]
-	var messages control.Page[control.Message]
-	var faults control.Page[signformstest.Fault]
+func saw(ctx context.Context, c *wire.Client, sent map[string]bool, got chan string, name string) error {
+	var status wire.Status
+	var requests wire.Page[signformstest.Request]
+	var messages wire.Page[wire.Message]
+	var faults wire.Page[signformstest.Fault]
 	if err := errors.Join(c.Get(ctx, "/status", nil, &status), c.Get(ctx, "/requests", nil, &requests), c.Get(ctx, "/messages", nil, &messages),
 		c.Get(ctx, "/faults", nil, &faults)); err != nil {
 		return err
@@ -183,9 +183,9 @@ func saw(ctx context.Context, c *control.Client, sent map[string]bool, got chan 
 }
 
 // after returns how a workspace differs from one that was reset.
-func after(ctx context.Context, c *control.Client, name string) error {
-	var status control.Status
-	var templates control.Page[control.TemplateRecord]
+func after(ctx context.Context, c *wire.Client, name string) error {
+	var status wire.Status
+	var templates wire.Page[wire.TemplateRecord]
 	if err := errors.Join(c.Get(ctx, "/status", nil, &status), c.Get(ctx, "/templates", nil, &templates)); err != nil {
 		return err
 	}

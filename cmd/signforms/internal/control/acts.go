@@ -3,23 +3,19 @@ package control
 import (
 	"net/http"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// ID is the answer to a request that made one record.
-type ID struct {
-	ID string `json:"id"`
-}
-
-func (a *API) view(r *http.Request, in Viewing) (any, error) {
+func (a *API) view(r *http.Request, in wire.Viewing) (any, error) {
 	return a.act(r, in.Signer, in.From, signformstest.Actor.View)
 }
 
-func (a *API) sign(r *http.Request, in Signature) (any, error) {
+func (a *API) sign(r *http.Request, in wire.Signature) (any, error) {
 	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Sign(in.Fields...) })
 }
 
-func (a *API) decline(r *http.Request, in Refusal) (any, error) {
+func (a *API) decline(r *http.Request, in wire.Refusal) (any, error) {
 	return a.act(r, in.Signer, in.From, func(actor signformstest.Actor) error { return actor.Decline(in.Reason) })
 }
 
@@ -42,15 +38,10 @@ func (a *API) acted(r *http.Request, err error) (any, error) {
 	return a.getDocument(r)
 }
 
-// Submitted is the answer to a form's submission.
-type Submitted struct {
-	FormResponseID string `json:"formResponseId"`
-}
-
 func (a *API) submitForm(r *http.Request, in signformstest.Submission) (any, error) {
 	id, err := a.server.SubmitForm(r.PathValue("id"), in)
 	if err != nil {
 		return nil, err
 	}
-	return created{Submitted{id}}, nil
+	return created{wire.Submitted{FormResponseID: id}}, nil
 }

@@ -7,40 +7,26 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Error is the error in an answer.
-type Error struct {
-	Status  int    `json:"-"`              // of HTTP
-	Code    string `json:"code"`           // docs/control.yaml lists the codes
-	Message string `json:"message"`        // says what to do
-	Path    string `json:"path,omitempty"` // the part of a seed that is wrong, as in templates[0]
+func failure(status int, code, format string, args ...any) *wire.Error {
+	return &wire.Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-func (e *Error) Error() string { return e.Message }
-
-// errorBody is the body of every answer with an error.
-type errorBody struct {
-	Error *Error `json:"error"`
-}
-
-func failure(status int, code, format string, args ...any) *Error {
-	return &Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-func inputError(format string, args ...any) *Error {
+func inputError(format string, args ...any) *wire.Error {
 	return failure(http.StatusUnprocessableEntity, "input", format, args...)
 }
 
-func notFound(what, id string) *Error {
+func notFound(what, id string) *wire.Error {
 	return failure(http.StatusNotFound, "not_found", "there is no %s %.64q", what, id)
 }
 
 // asError converts an error of the server to one of this interface.
-func asError(err error) *Error {
-	if e, ok := errors.AsType[*Error](err); ok {
+func asError(err error) *wire.Error {
+	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return e
 	}
 	text := err.Error()
@@ -61,11 +47,11 @@ func asError(err error) *Error {
 }
 
 // WriteError answers a request with an error.
-func WriteError(w http.ResponseWriter, e *Error) {
+func WriteError(w http.ResponseWriter, e *wire.Error) {
 	if e.Code == "busy" {
 		w.Header().Set("Retry-After", "1")
 	}
-	writeJSON(w, e.Status, errorBody{e})
+	writeJSON(w, e.Status, wire.ErrorBody{Error: e})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -15,9 +16,9 @@ import (
 // Config is what the interface serves.
 type Config struct {
 	Server  *signformstest.Server
-	Version string // of the program
-	Data    string // where the state is: a file's path, or "memory"
-	Seed    *Seed  // the records after a reset; nil: none
+	Version string     // of the program
+	Data    string     // where the state is: a file's path, or "memory"
+	Seed    *wire.Seed // the records after a reset; nil: none
 
 	Workspaces Workspaces      // of the program
 	Removed    context.Context // ends when the workspace is removed; nil: never
@@ -56,7 +57,7 @@ var mux = sync.OnceValue(func() *http.ServeMux {
 	m := http.NewServeMux()
 	add := func(pattern string, handle rawHandler) {
 		method, path, _ := strings.Cut(pattern, " ")
-		m.HandleFunc(method+" "+Prefix+path, func(w http.ResponseWriter, r *http.Request) {
+		m.HandleFunc(method+" "+wire.Prefix+path, func(w http.ResponseWriter, r *http.Request) {
 			handle(r.Context().Value(apiKey{}).(*API), w, r)
 		})
 	}

@@ -15,10 +15,9 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
-)
 
-// maxBody bounds a request body, in bytes. It has room for a PDF of 20 MB in base64.
-const maxBody = 32 << 20
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+)
 
 // decode reads a request's body, which must be a JSON object, into v.
 func decode(r *http.Request, v any) error {
@@ -73,13 +72,13 @@ func readBody(r *http.Request) ([]byte, error) {
 }
 
 func rawBody(r *http.Request) ([]byte, error) {
-	tooLarge := failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", maxBody)
-	if r.ContentLength > maxBody {
+	tooLarge := failure(http.StatusRequestEntityTooLarge, "too_large", "the body has more than %d bytes", wire.MaxBody)
+	if r.ContentLength > wire.MaxBody {
 		return nil, tooLarge
 	}
 	var body bytes.Buffer
 	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // once, and not by copies
-	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, maxBody))
+	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, wire.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, tooLarge
 	}
@@ -161,7 +160,7 @@ func jsonWord(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[[]byte]():
 		return "text in base64"
-	case t == reflect.TypeFor[Duration]():
+	case t == reflect.TypeFor[wire.Duration]():
 		return "a length of time such as 90s, 72h or 3d"
 	}
 	switch t.Kind() {

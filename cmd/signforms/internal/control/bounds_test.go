@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -63,7 +63,7 @@ var unbounded = map[string]string{
 type fields = map[string]any
 
 // bounded returns a function for each string with a maxLength. It makes a request with the string.
-func bounded(t *testing.T, server *signformstest.Server, c *control.Client) map[string]func(s string) error {
+func bounded(t *testing.T, server *signformstest.Server, c *wire.Client) map[string]func(s string) error {
 	post := func(path string, in any) error { return c.Post(t.Context(), path, in, nil) }
 	document := func(d fields, signer fields) error {
 		in := fields{"name": "Lease", "signers": []any{signer}}
@@ -138,7 +138,7 @@ func bounded(t *testing.T, server *signformstest.Server, c *control.Client) map[
 		},
 		"RequestFault body": func(s string) error { // the request may have no more
 			err := post("/faults/requests", fields{"body": s})
-			if refused, ok := errors.AsType[*control.Error](err); ok && refused.Status == http.StatusRequestEntityTooLarge {
+			if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusRequestEntityTooLarge {
 				refused.Status, refused.Message = 422, fmt.Sprintf("body has %d characters, and may have %d at most: shorten it", len(s), len(s)-1)
 			}
 			return err
@@ -153,7 +153,7 @@ func bounded(t *testing.T, server *signformstest.Server, c *control.Client) map[
 // Every string in a request has a maxLength in control.yaml, and the code accepts that length and no more.
 func TestDescribedBoundsHold(t *testing.T) {
 	server, api := newAPI(t)
-	c, err := control.NewClient(api.URL, "")
+	c, err := wire.NewClient(api.URL, "")
 	require.NoError(t, err)
 	tries := bounded(t, server, c)
 	described := textInputs(description(t))
@@ -169,7 +169,7 @@ func TestDescribedBoundsHold(t *testing.T) {
 		most := int(*schema.MaxLength)
 		require.NoError(t, tries[name](strings.Repeat("x", most)), name)
 		err := tries[name](strings.Repeat("x", most+1))
-		var refused *control.Error
+		var refused *wire.Error
 		require.ErrorAs(t, err, &refused, name)
 		require.Equal(t, http.StatusUnprocessableEntity, refused.Status, name)
 		require.Contains(t, refused.Message, fmt.Sprintf("has %d characters, and may have %d at most: shorten it", most+1, most), name)

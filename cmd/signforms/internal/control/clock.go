@@ -6,39 +6,28 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// Clock is the service's time.
-type Clock struct {
-	Now   time.Time `json:"now"`
-	Ahead Duration  `json:"ahead"` // of the wall clock
-
-	Advancing   bool     `json:"advancing,omitempty"`   // an advance is under way, or waits for another
-	Unanswering []string `json:"unanswering,omitempty"` // ids of webhooks that an advance does not wait for: they gave their last attempt no answer
-	Unheard     []string `json:"unheard,omitempty"`     // ids of webhooks of listeners that are not connected: their attempts fail
-}
-
-func (a *API) clock() *Clock {
+func (a *API) clock() *wire.Clock {
 	advancing := a.advancing.Load() > 0 // before the time is read: one that has ended since moves it no more
 	now := a.server.Now()
 	unanswering := slices.Sorted(slices.Values(a.server.Unanswering()))
-	return &Clock{
-		Now: now.UTC(), Ahead: Duration(time.Until(now).Round(time.Second)), Advancing: advancing,
+	return &wire.Clock{
+		Now: now.UTC(), Ahead: wire.Duration(time.Until(now).Round(time.Second)), Advancing: advancing,
 		Unanswering: unanswering, Unheard: a.relays.unheard(a.server.Webhooks()),
 	}
 }
 
 func (a *API) getClock(r *http.Request) (any, error) { return a.clock(), readQuery(r).check() }
 
-// LeastAdvance is the unit of the sandbox's clock. Less would leave what it shows as it is.
-const LeastAdvance = time.Millisecond
-
-func (a *API) advance(r *http.Request, in Advance) (any, error) {
-	if time.Duration(in.By) < LeastAdvance {
+func (a *API) advance(r *http.Request, in wire.Advance) (any, error) {
+	if time.Duration(in.By) < wire.LeastAdvance {
 		return nil, inputError(`by is missing or less than 1ms: write how far to advance, as in {"by":"72h"}`)
 	}
-	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > maxDuration {
-		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", maxDays)
+	if ahead := time.Until(a.server.Now()); ahead+time.Duration(in.By) > wire.MaxDuration {
+		return nil, inputError("the clock would be more than %d days, about 100 years, ahead of the wall clock", wire.MaxDays)
 	}
 	a.advancing.Add(1)
 	err := a.server.TryAdvance(r.Context(), time.Duration(in.By))
@@ -65,7 +54,7 @@ const (
 
 // settle waits until no delivery is due or under way.
 func (a *API) settle(r *http.Request) (any, error) {
-	in := Wait{Timeout: Duration(defaultSettle)}
+	in := wire.Wait{Timeout: wire.Duration(defaultSettle)}
 	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/signformstest/storagetest"
@@ -229,7 +230,7 @@ func TestImpossibleRequestsAreRefused(t *testing.T) {
 			`roles[1].title: is "Role, Fields and URL" like that of another role`},
 		{"POST", "/seed", `{"forms":[{"title":"A","fields":[{"question":"q"}]},{"title":"B"}]}`, 422, "input", `"path":"forms[1]"`},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), c.method, api.URL+control.Prefix+c.path, strings.NewReader(c.body))
+		request, err := http.NewRequestWithContext(t.Context(), c.method, api.URL+wire.Prefix+c.path, strings.NewReader(c.body))
 		require.NoError(t, err)
 		status, body := exchange(t, request)
 		require.Equal(t, c.status, status, "%s %s %s: %s", c.method, c.path, c.body, body)
@@ -245,7 +246,7 @@ func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
 		by     string
 		status int
 	}{{"36000d", 200}, {"501d", 422}, {"400d", 200}} {
-		request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+control.Prefix+"/clock/advance", strings.NewReader(`{"by":"`+c.by+`"}`))
+		request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+wire.Prefix+"/clock/advance", strings.NewReader(`{"by":"`+c.by+`"}`))
 		require.NoError(t, err)
 		status, body := exchange(t, request)
 		require.Equal(t, c.status, status, "%s: %s", c.by, body)
@@ -269,7 +270,7 @@ func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdf.ErrBusy },
 	}))
 	defer api.Close()
-	request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+control.Prefix+"/documents",
+	request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+wire.Prefix+"/documents",
 		strings.NewReader(`{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}`))
 	require.NoError(t, err)
 	resp, err := http.DefaultClient.Do(request)
@@ -287,12 +288,12 @@ func TestAnswersHoldTheLinks(t *testing.T) {
 	require.True(t, ok)
 	want := string(state.Signers[0].Link)
 	require.Contains(t, want, server.URL+"/sign/")
-	client, err := control.NewClient(newAPIOf(t, server).URL, "")
+	client, err := wire.NewClient(newAPIOf(t, server).URL, "")
 	require.NoError(t, err)
-	var document control.DocumentRecord
+	var document wire.DocumentRecord
 	require.NoError(t, client.Get(t.Context(), "/documents/"+id, nil, &document))
 	require.Equal(t, want, document.Signers[0].Link)
-	var messages control.Page[control.Message]
+	var messages wire.Page[wire.Message]
 	require.NoError(t, client.Get(t.Context(), "/messages", nil, &messages))
 	require.Equal(t, want, messages.Items[0].Link)
 }
@@ -320,7 +321,7 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 		storage := &storagetest.Memory{Decide: func([]signformstest.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
 		api := newAPIOf(t, signformstest.NewServer(t, &signformstest.Options{Storage: storage}))
 		now.Store(int32(fate))
-		resp, err := http.Post(api.URL+control.Prefix+"/api-keys", "application/json", strings.NewReader(`{}`))
+		resp, err := http.Post(api.URL+wire.Prefix+"/api-keys", "application/json", strings.NewReader(`{}`))
 		require.NoError(t, err)
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
@@ -347,7 +348,7 @@ func TestWaitsForTheClockEndWithTheSandbox(t *testing.T) {
 	end()
 	for path, body := range map[string]string{"/clock/advance": `{"by":"1h"}`, "/clock/settle": ""} {
 		w := httptest.NewRecorder()
-		api.ServeHTTP(w, httptest.NewRequestWithContext(ended, "POST", control.Prefix+path, strings.NewReader(body)))
+		api.ServeHTTP(w, httptest.NewRequestWithContext(ended, "POST", wire.Prefix+path, strings.NewReader(body)))
 		require.Equal(t, http.StatusServiceUnavailable, w.Code, path)
 		require.Contains(t, w.Body.String(), "the sandbox stops", path)
 	}
@@ -358,14 +359,14 @@ const anID = "5f2f1c1e-97c3-4607-ae29-45b744403546"
 // workspaces makes none. Those of the program are tested in package serve.
 type workspaces struct{}
 
-func (workspaces) Create(_ context.Context, in control.NewWorkspace) (*control.CreatedWorkspace, error) {
-	return &control.CreatedWorkspace{
-		Workspace:   control.Workspace{ID: anID, Name: in.Name, Lifetime: in.Lifetime, CreatedAt: time.Now()},
-		Credentials: control.Credentials{WorkspaceID: anID},
-		Seeded:      &control.Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}},
+func (workspaces) Create(_ context.Context, in wire.NewWorkspace) (*wire.CreatedWorkspace, error) {
+	return &wire.CreatedWorkspace{
+		Workspace:   wire.Workspace{ID: anID, Name: in.Name, Lifetime: in.Lifetime, CreatedAt: time.Now()},
+		Credentials: wire.Credentials{WorkspaceID: anID},
+		Seeded:      &wire.Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}},
 	}, nil
 }
 
-func (workspaces) List() []control.Workspace { return []control.Workspace{{ID: anID}} }
+func (workspaces) List() []wire.Workspace { return []wire.Workspace{{ID: anID}} }
 
 func (workspaces) Remove(context.Context, string) error { return nil }

@@ -5,25 +5,14 @@ import (
 	"net/http"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// DocumentRecord is the current state of a document. Lists leave out the images of its values.
-type DocumentRecord struct {
-	signformstest.DocumentState
-	Signers []SignerRecord `json:"signers"`
-}
-
-// SignerRecord is the current state of a signer.
-type SignerRecord struct {
-	signformstest.SignerState
-	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
-}
-
-func documentRecord(d signformstest.DocumentState) DocumentRecord {
-	out := DocumentRecord{DocumentState: d, Signers: []SignerRecord{}}
+func documentRecord(d signformstest.DocumentState) wire.DocumentRecord {
+	out := wire.DocumentRecord{DocumentState: d, Signers: []wire.SignerRecord{}}
 	for _, s := range d.Signers {
-		out.Signers = append(out.Signers, SignerRecord{s, reveal(s.Link)})
+		out.Signers = append(out.Signers, wire.SignerRecord{SignerState: s, Link: reveal(s.Link)})
 	}
 	return out
 }
@@ -49,24 +38,12 @@ func (a *API) getDocument(r *http.Request) (any, error) {
 	return one(r, "document", a.server.FindDocument, documentRecord)
 }
 
-// SignersLink is what a signing link opens.
-type SignersLink struct {
-	DocumentID string `json:"documentId"`
-	SignerID   string `json:"signerId"`
-}
-
 func (a *API) signingLink(r *http.Request) (any, error) {
 	document, signer, found := a.server.SigningLink(r.PathValue("token"))
 	if !found {
 		return nil, notFound("signing link", "…")
 	}
-	return SignersLink{document.ID, signer}, readQuery(r).check()
-}
-
-// ReceiversLink is what the link to a form opens.
-type ReceiversLink struct {
-	FormID   string `json:"formId"`
-	Receiver string `json:"receiver"` // an e-mail address
+	return wire.SignersLink{DocumentID: document.ID, SignerID: signer}, readQuery(r).check()
 }
 
 func (a *API) formLink(r *http.Request) (any, error) {
@@ -74,7 +51,7 @@ func (a *API) formLink(r *http.Request) (any, error) {
 	if !found {
 		return nil, notFound("form link", "…")
 	}
-	return ReceiversLink{form.ID, receiver}, readQuery(r).check()
+	return wire.ReceiversLink{FormID: form.ID, Receiver: receiver}, readQuery(r).check()
 }
 
 // servePDF answers with a PDF of the record that the path names.

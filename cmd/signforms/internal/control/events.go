@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 const (
-	keepAlive = 20 * time.Second // proxies close streams that are silent for a minute
 	// takeWithin is how long room for takeAtOnce bytes of a stream may take to come free. After that its connection is closed.
 	takeWithin = 10 * time.Second
 	takeAtOnce = 16 << 10
@@ -34,7 +34,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.feeds.leave()
 	out := newStream(w)
-	alive := time.NewTicker(keepAlive)
+	alive := time.NewTicker(wire.KeepAlive)
 	defer alive.Stop()
 	text := []byte(": what happens from now on\n\n")
 	for out.send(text) {

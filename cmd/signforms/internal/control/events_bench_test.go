@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -27,14 +28,14 @@ func BenchmarkChangesBesideReaders(b *testing.B) {
 				conn, err := net.Dial("tcp", strings.TrimPrefix(api.URL, "http://"))
 				require.NoError(b, err)
 				defer conn.Close()
-				fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: sandbox\r\n\r\n", control.Prefix)
+				fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: sandbox\r\n\r\n", wire.Prefix)
 				first := make([]byte, 64)
 				_, err = conn.Read(first) // the stream has begun
 				require.NoError(b, err)
 				go io.Copy(io.Discard, conn)
 			}
 			for b.Loop() {
-				answer, err := http.Post(api.URL+control.Prefix+"/documents", "application/json", strings.NewReader(`{"name":"Lease","signers":[{"email":"ann@example.com"}]}`))
+				answer, err := http.Post(api.URL+wire.Prefix+"/documents", "application/json", strings.NewReader(`{"name":"Lease","signers":[{"email":"ann@example.com"}]}`))
 				require.NoError(b, err)
 				io.Copy(io.Discard, answer.Body)
 				answer.Body.Close()

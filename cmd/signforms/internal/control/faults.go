@@ -4,38 +4,17 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// RequestFault is something that goes wrong with API requests.
-type RequestFault struct {
-	signformstest.Fault
-	Latency Duration `json:"latency,omitempty"`
-	Drip    Duration `json:"drip,omitempty"`
-}
-
-// DeliveryFault is something that goes wrong with webhook attempts.
-type DeliveryFault struct {
-	signformstest.WebhookFault
-	Delay Duration `json:"delay,omitempty"`
-	Shift Duration `json:"shift,omitempty"`
-}
-
-// ActiveFault is a fault that is in force. One of Fault and WebhookFault is set.
-type ActiveFault struct {
-	signformstest.ActiveFault
-	Fault        *RequestFault  `json:"request,omitempty"`
-	WebhookFault *DeliveryFault `json:"delivery,omitempty"`
-	Text         string         `json:"text"` // what it does, in a sentence
-}
-
-func activeFault(f signformstest.ActiveFault) ActiveFault {
-	out := ActiveFault{ActiveFault: f, Text: f.String()}
+func activeFault(f signformstest.ActiveFault) wire.ActiveFault {
+	out := wire.ActiveFault{ActiveFault: f, Text: f.String()}
 	if f := f.Fault; f != nil {
-		out.Fault = &RequestFault{*f, Duration(f.Latency), Duration(f.Drip)}
+		out.Fault = &wire.RequestFault{Fault: *f, Latency: wire.Duration(f.Latency), Drip: wire.Duration(f.Drip)}
 	}
 	if f := f.WebhookFault; f != nil {
-		out.WebhookFault = &DeliveryFault{*f, Duration(f.Delay), Duration(f.Shift)}
+		out.WebhookFault = &wire.DeliveryFault{WebhookFault: *f, Delay: wire.Duration(f.Delay), Shift: wire.Duration(f.Shift)}
 	}
 	return out
 }
@@ -44,12 +23,12 @@ func (a *API) listFaults(r *http.Request) (any, error) {
 	return page(readQuery(r), newest(a.server.Faults()), every, activeFault)
 }
 
-func (a *API) addRequestFault(_ *http.Request, in RequestFault) (any, error) {
+func (a *API) addRequestFault(_ *http.Request, in wire.RequestFault) (any, error) {
 	in.Fault.Latency, in.Fault.Drip = time.Duration(in.Latency), time.Duration(in.Drip)
 	return madeID(a.server.TryFail(in.Fault))
 }
 
-func (a *API) addDeliveryFault(_ *http.Request, in DeliveryFault) (any, error) {
+func (a *API) addDeliveryFault(_ *http.Request, in wire.DeliveryFault) (any, error) {
 	in.WebhookFault.Delay, in.WebhookFault.Shift = time.Duration(in.Delay), time.Duration(in.Shift)
 	return madeID(a.server.TryFailWebhooks(in.WebhookFault))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -172,7 +173,7 @@ func TestReadersAreBounded(t *testing.T) {
 		join(t, a, "")
 	}
 	w := httptest.NewRecorder()
-	a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", Prefix+"/events", nil))
+	a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", wire.Prefix+"/events", nil))
 	require.Equal(t, http.StatusServiceUnavailable, w.Code)
 	require.Contains(t, w.Body.String(), "1000 clients read the sandbox's events")
 	a.feeds.leave()
@@ -192,7 +193,7 @@ func TestReadersThatDoNotRead(t *testing.T) {
 			conn, err := network.DialContext(t.Context(), "tcp", strings.TrimPrefix(a.server.URL, "http://")+":80")
 			require.NoError(t, err)
 			defer conn.Close()
-			fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: sandbox\r\n\r\n", Prefix)
+			fmt.Fprintf(conn, "GET %s/events HTTP/1.1\r\nHost: sandbox\r\n\r\n", wire.Prefix)
 			first := make([]byte, 16)
 			_, err = io.ReadFull(conn, first)
 			require.NoError(t, err)
@@ -218,7 +219,7 @@ func TestClosingEndsTheStreams(t *testing.T) {
 		w := httptest.NewRecorder()
 		ended := make(chan bool)
 		go func() {
-			a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", Prefix+"/events?kind=template", nil))
+			a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", wire.Prefix+"/events?kind=template", nil))
 			close(ended)
 		}()
 		synctest.Wait()
@@ -238,7 +239,7 @@ func TestResetEndsRelays(t *testing.T) {
 		defer leave()
 		ended := make(chan bool)
 		go func() {
-			a.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", Prefix+"/relays/"+firstRelay+"/attempts", nil))
+			a.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", wire.Prefix+"/relays/"+firstRelay+"/attempts", nil))
 			close(ended)
 		}()
 		synctest.Wait()

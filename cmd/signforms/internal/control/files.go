@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 // createTemplate makes a template. It refuses a PDF that signers could not read.
-func (a *API) createTemplate(ctx context.Context, server *signformstest.Server, t Template) (id string, err error) {
+func (a *API) createTemplate(ctx context.Context, server *signformstest.Server, t wire.Template) (id string, err error) {
 	if err := a.checkFile(ctx, t.PDF, t.Fields); err != nil {
 		return "", err
 	}
@@ -20,7 +21,7 @@ func (a *API) createTemplate(ctx context.Context, server *signformstest.Server, 
 }
 
 // createDocument makes a document. It refuses a PDF that signers could not read.
-func (a *API) createDocument(ctx context.Context, server *signformstest.Server, d Document) (id string, err error) {
+func (a *API) createDocument(ctx context.Context, server *signformstest.Server, d wire.Document) (id string, err error) {
 	if err := a.checkFile(ctx, d.PDF, d.Fields); err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -31,7 +32,7 @@ func TestInputsThatAreRefused(t *testing.T) {
 		{"GET", "/templates?wait=1s", "", http.StatusBadRequest, `there is no parameter \"wait\"; there are limit, name, offset"`},
 	} {
 		answer := httptest.NewRecorder()
-		api.ServeHTTP(answer, httptest.NewRequest(c.method, control.Prefix+c.path, strings.NewReader(c.body)))
+		api.ServeHTTP(answer, httptest.NewRequest(c.method, wire.Prefix+c.path, strings.NewReader(c.body)))
 		require.Equal(t, c.status, answer.Code, "%s: %s", c.path, answer.Body)
 		require.Contains(t, answer.Body.String(), c.says, c.path)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -19,28 +20,14 @@ func (a *API) listRequests(r *http.Request) (any, error) {
 	return found(q, f, a.server.FindRequests, same)
 }
 
-// Delivery is one body that is sent to one webhook.
-type Delivery struct {
-	signformstest.Delivery
-	Body     string    `json:"body,omitempty"` // as it was sent; empty before the first attempt
-	Attempts []Attempt `json:"attempts"`
-}
-
-// Attempt is one request of a delivery and what came back.
-type Attempt struct {
-	signformstest.Attempt
-	Took Duration `json:"took"`
-	Body string   `json:"body,omitempty"` // only if it differs from the delivery's
-}
-
-func publicDelivery(d signformstest.Delivery) Delivery {
-	out := Delivery{Delivery: d, Body: string(d.Body), Attempts: []Attempt{}}
+func publicDelivery(d signformstest.Delivery) wire.Delivery {
+	out := wire.Delivery{Delivery: d, Body: string(d.Body), Attempts: []wire.Attempt{}}
 	for _, a := range d.Attempts {
 		body := string(a.Body)
 		if body == out.Body {
 			body = ""
 		}
-		out.Attempts = append(out.Attempts, Attempt{a, Duration(a.Took), body})
+		out.Attempts = append(out.Attempts, wire.Attempt{Attempt: a, Took: wire.Duration(a.Took), Body: body})
 	}
 	return out
 }
@@ -66,12 +53,6 @@ func (a *API) getDelivery(r *http.Request) (any, error) {
 	return publicDelivery(d), nil
 }
 
-// Message is an e-mail that the service would have sent.
-type Message struct {
-	signformstest.Message
-	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
-}
-
 func (a *API) listMessages(r *http.Request) (any, error) {
 	q := readQuery(r)
 	f := signformstest.MessageFilter{
@@ -81,7 +62,9 @@ func (a *API) listMessages(r *http.Request) (any, error) {
 	return found(q, f, a.server.FindMessages, publicMessage)
 }
 
-func publicMessage(m signformstest.Message) Message { return Message{m, reveal(m.Link)} }
+func publicMessage(m signformstest.Message) wire.Message {
+	return wire.Message{Message: m, Link: reveal(m.Link)}
+}
 
 // reveal returns the URL of a link. What this API answers is the one place where a link is printed: its callers are those who sign.
 func reveal(l signforms.SigningLink) string { return string(l) }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -22,14 +22,14 @@ func TestDeliveriesOfEveryStatusAreFound(t *testing.T) {
 	server.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.SignatureCompleted})
 	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
-	client, err := control.NewClient(newAPIOf(t, server).URL, "")
+	client, err := wire.NewClient(newAPIOf(t, server).URL, "")
 	require.NoError(t, err)
-	var status control.Status
+	var status wire.Status
 	require.NoError(t, client.Get(t.Context(), "/status", nil, &status))
 	listed := 0
 	var described []any
 	for _, known := range signformstest.DeliveryStatuses() {
-		var found control.Page[control.Delivery]
+		var found wire.Page[wire.Delivery]
 		require.NoError(t, client.Get(t.Context(), "/deliveries", url.Values{"status": {string(known)}}, &found))
 		listed += found.Total
 		described = append(described, string(known))

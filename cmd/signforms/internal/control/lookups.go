@@ -4,17 +4,12 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TemplateRecord is the current state of a template.
-type TemplateRecord struct {
-	signformstest.TemplateState
-	ExpiresFor Duration `json:"expiresFor,omitempty"`
-}
-
-func templateRecord(t signformstest.TemplateState) TemplateRecord {
-	return TemplateRecord{t, Duration(t.ExpiresFor)}
+func templateRecord(t signformstest.TemplateState) wire.TemplateRecord {
+	return wire.TemplateRecord{TemplateState: t, ExpiresFor: wire.Duration(t.ExpiresFor)}
 }
 
 func (a *API) listTemplates(r *http.Request) (any, error) {

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -14,7 +15,7 @@ var jsonNames = func() map[string]string {
 		reflect.TypeFor[signformstest.Template](), reflect.TypeFor[signformstest.TemplateField](), reflect.TypeFor[signformstest.Role](),
 		reflect.TypeFor[signformstest.Form](), reflect.TypeFor[signformstest.Field](), reflect.TypeFor[signformstest.Document](),
 		reflect.TypeFor[signformstest.Signer](), reflect.TypeFor[signformstest.Webhook](), reflect.TypeFor[signformstest.FieldValue](),
-		reflect.TypeFor[signformstest.Submission](), reflect.TypeFor[Refusal](), reflect.TypeFor[signformstest.Origin](),
+		reflect.TypeFor[signformstest.Submission](), reflect.TypeFor[wire.Refusal](), reflect.TypeFor[signformstest.Origin](),
 		reflect.TypeFor[signformstest.Fault](), reflect.TypeFor[signformstest.WebhookFault](),
 	} {
 		for field := range t.Fields() {

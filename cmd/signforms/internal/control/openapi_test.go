@@ -19,7 +19,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -38,7 +38,7 @@ func description(t *testing.T) *openapi3.T {
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	require.NoError(t, err)
 	require.NoError(t, doc.Validate(context.Background()))
-	doc.Servers = openapi3.Servers{{URL: control.Prefix}}
+	doc.Servers = openapi3.Servers{{URL: wire.Prefix}}
 	return doc
 }
 
@@ -98,7 +98,7 @@ func (rec *recorder) do(method, path string, in any, statuses ...int) []byte {
 		body, err = json.Marshal(in)
 		require.NoError(t, err)
 	}
-	request, err := http.NewRequestWithContext(t.Context(), method, rec.base+control.Prefix+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(t.Context(), method, rec.base+wire.Prefix+path, bytes.NewReader(body))
 	require.NoError(t, err)
 	if in != nil {
 		request.Header.Set("Content-Type", "application/json")

@@ -7,26 +7,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// Page is a part of a list. Lists begin with the newest item; audit trails begin with the oldest.
-type Page[T any] struct {
-	Items []T `json:"items"`
-	Total int `json:"total"`          // how many items match the filters
-	Next  int `json:"next,omitempty"` // the offset of the next page; 0: there is none
-}
-
-// How many items a page has: the default and the maximum.
-const (
-	defaultLimit = 100
-	maxLimit     = 1000
-)
+// defaultLimit is how many items a page has by default.
+const defaultLimit = 100
 
 // query reads the query parameters of one request. It notes which parameters the operation reads.
 type query struct {
 	values url.Values
 	known  []string
-	err    *Error
+	err    *wire.Error
 }
 
 func readQuery(r *http.Request) *query {
@@ -73,7 +65,7 @@ func (q *query) duration(name string, most time.Duration) time.Duration {
 	if text == "" {
 		return 0
 	}
-	d, err := ParseDuration(text)
+	d, err := wire.ParseDuration(text)
 	if err != nil || d <= 0 || time.Duration(d) > most {
 		q.fail("%s is %q: it must be a length of time as in 10s, at most %v", name, text, most)
 	}
@@ -127,12 +119,12 @@ func (q *query) one(name string) {
 }
 
 // page returns the requested page of the items that match, converted.
-func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In) Out) (*Page[Out], error) {
+func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In) Out) (*wire.Page[Out], error) {
 	offset, limit := q.bounds()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	out := &Page[Out]{Items: []Out{}}
+	out := &wire.Page[Out]{Items: []Out{}}
 	for _, in := range all {
 		if !match(in) {
 			continue
@@ -151,13 +143,13 @@ func every[T any](T) bool { return true }
 func same[T any](v T) T   { return v }
 
 // found returns the page that find returns for a filter, converted. Its offset and limit are those of the filter.
-func found[Filter, In, Out any](q *query, f Filter, find func(Filter) ([]In, int), convert func(In) Out) (*Page[Out], error) {
+func found[Filter, In, Out any](q *query, f Filter, find func(Filter) ([]In, int), convert func(In) Out) (*wire.Page[Out], error) {
 	offset, _ := q.bounds()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
 	items, total := find(f)
-	out := &Page[Out]{Items: []Out{}, Total: total, Next: next(offset, len(items), total)}
+	out := &wire.Page[Out]{Items: []Out{}, Total: total, Next: next(offset, len(items), total)}
 	for _, in := range items {
 		out.Items = append(out.Items, convert(in))
 	}
@@ -166,7 +158,7 @@ func found[Filter, In, Out any](q *query, f Filter, find func(Filter) ([]In, int
 
 // bounds returns the offset and the limit of the requested page.
 func (q *query) bounds() (offset, limit int) {
-	return q.number("offset", 0, 0, 1<<31-1), q.number("limit", defaultLimit, 1, maxLimit)
+	return q.number("offset", 0, 0, 1<<31-1), q.number("limit", defaultLimit, 1, wire.MaxLimit)
 }
 
 // next returns the offset of the next page, or 0 when there is none.

@@ -12,40 +12,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 // RelayPrefix is the path in the sandbox to which webhooks of relays are delivered. A listener passes the attempts on to a target
 // that the sandbox itself cannot reach.
 const RelayPrefix = "/relay/"
-
-// RelayInput says which events a relay gets.
-type RelayInput struct {
-	Events    []string `json:"events,omitempty"`    // families; none: all three
-	Documents []string `json:"documents,omitempty"` // ids; none: all
-}
-
-// RelayRecord is an open relay.
-type RelayRecord struct {
-	Webhooks      []string `json:"webhooks"` // ids
-	WebhookSecret string   `json:"webhookSecret"`
-}
-
-// RelayedAttempt is an attempt on its way to a listener.
-type RelayedAttempt struct {
-	ID     int64       `json:"id"`
-	At     time.Time   `json:"at"`
-	Header http.Header `json:"header"` // as it was sent
-	Body   []byte      `json:"body"`   // in base64: exactly the bytes that were sent
-}
-
-// RelayedAnswer is a listener's report of an attempt.
-type RelayedAnswer struct {
-	Status int         `json:"status"` // 0: there was no answer
-	Header http.Header `json:"header,omitempty"`
-	Body   []byte      `json:"body,omitempty"`  // in base64
-	Error  string      `json:"error,omitempty"` // why there was no answer
-}
 
 const (
 	// waitListener is how long attempts wait for a listener after it has left or the program was started. That and the time that a
@@ -75,8 +48,8 @@ type relay struct {
 }
 
 type relayedAttempt struct {
-	RelayedAttempt
-	reported chan RelayedAnswer // holds one report
+	wire.RelayedAttempt
+	reported chan wire.RelayedAnswer // holds one report
 }
 
 // newRelays begins the ids of attempts above those of earlier runs, whose outcomes a listener may still have.
@@ -158,7 +131,7 @@ func checkRelayID(id string) error {
 
 // openRelay makes a relay and its webhooks. Those that it has are changed: they may be from before a restart, with another port.
 func (a *API) openRelay(r *http.Request) (any, error) {
-	var in RelayInput
+	var in wire.RelayInput
 	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}
@@ -167,7 +140,7 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if len(in.Events) == 0 {
-		in.Events = EventFamilies()
+		in.Events = wire.EventFamilies()
 	}
 	a.relays.opening.Lock()
 	defer a.relays.opening.Unlock()
@@ -184,7 +157,7 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 		return nil, err
 	}
 	a.relays.open(id)
-	return RelayRecord{Webhooks: ids, WebhookSecret: a.server.WebhookSecret}, nil
+	return wire.RelayRecord{Webhooks: ids, WebhookSecret: a.server.WebhookSecret}, nil
 }
 
 // closeRelay removes a relay and its webhooks.
@@ -243,7 +216,7 @@ var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "
 
 // relayed hands an attempt to the listener and waits for its report until ctx ends, with the attempt. To the sender, a listener that
 // reports nothing is a receiver that does not answer.
-func (a *API) relayed(ctx context.Context, id string, header http.Header, body []byte) RelayedAnswer {
+func (a *API) relayed(ctx context.Context, id string, header http.Header, body []byte) wire.RelayedAnswer {
 	relay, attempt := a.relays.add(id, a.hasRelay(id), header, body)
 	if attempt == nil {
 		return relayFailure(http.StatusServiceUnavailable, "nobody listens: signforms listen is not running")
@@ -263,8 +236,8 @@ func (a *API) relayed(ctx context.Context, id string, header http.Header, body [
 	}
 }
 
-func relayFailure(status int, text string) RelayedAnswer {
-	return RelayedAnswer{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: []byte(text)}
+func relayFailure(status int, text string) wire.RelayedAnswer {
+	return wire.RelayedAnswer{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: []byte(text)}
 }
 
 // hasRelay reports whether there are webhooks of a relay, which may be from before a restart.
@@ -281,7 +254,7 @@ func (rs *relays) add(id string, stored bool, header http.Header, body []byte) (
 	}
 	r := rs.known(id, rs.began)
 	rs.next++
-	attempt := &relayedAttempt{RelayedAttempt{rs.next, time.Now().UTC(), header.Clone(), body}, make(chan RelayedAnswer, 1)}
+	attempt := &relayedAttempt{wire.RelayedAttempt{ID: rs.next, At: time.Now().UTC(), Header: header.Clone(), Body: body}, make(chan wire.RelayedAnswer, 1)}
 	r.waiting[attempt.ID] = attempt
 	r.change()
 	return r, attempt
@@ -345,7 +318,7 @@ func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) stream(out *stream, r *http.Request, relay *relay, webhooks *reader) {
-	alive := time.NewTicker(keepAlive)
+	alive := time.NewTicker(wire.KeepAlive)
 	defer alive.Stop()
 	text := []byte(": attempts from now on\n\n")
 	for sent := int64(0); out.send(text); {
@@ -402,7 +375,7 @@ func (a *API) forgetReset(id string) {
 }
 
 // reportAttempt accepts a listener's report of an attempt.
-func (a *API) reportAttempt(r *http.Request, in RelayedAnswer) (any, error) {
+func (a *API) reportAttempt(r *http.Request, in wire.RelayedAnswer) (any, error) {
 	if in.Status != 0 && (in.Status < 200 || in.Status > 599) {
 		return nil, inputError("status %d is neither 200 to 599 nor 0 for no answer", in.Status)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -23,7 +24,7 @@ const (
 func ask(t *testing.T, a *API, method, path string) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, Prefix+path, strings.NewReader("")))
+	a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, wire.Prefix+path, strings.NewReader("")))
 	require.Less(t, w.Code, 300, w.Body)
 }
 
@@ -85,7 +86,7 @@ func TestAdvanceWaitsOnceForAListenerThatHangs(t *testing.T) {
 		for len(a.server.Unanswering()) > 0 { // it goes on
 			a.relays.mu.Lock()
 			for _, attempt := range a.relays.byID[firstRelay].waiting {
-				attempt.reported <- RelayedAnswer{Status: 204}
+				attempt.reported <- wire.RelayedAnswer{Status: 204}
 			}
 			a.relays.mu.Unlock()
 			synctest.Wait()
@@ -132,7 +133,7 @@ func TestRelayWaitsForTheReport(t *testing.T) {
 			r.change()
 			a.relays.mu.Unlock()
 			time.Sleep(c.reports - c.connects)
-			attempt.reported <- RelayedAnswer{Status: 204}
+			attempt.reported <- wire.RelayedAnswer{Status: 204}
 			require.Equal(t, c.status, <-answered, "%+v", c)
 		})
 	}
@@ -158,7 +159,7 @@ func TestAttemptsWaitOnceForAListener(t *testing.T) {
 				ask(t, a, "POST", "/relays/"+firstRelay)
 				require.Empty(t, a.clock().Unheard, "its listener is about to connect")
 				listens, leave := context.WithCancel(t.Context())
-				path := Prefix + "/relays/" + firstRelay + "/attempts"
+				path := wire.Prefix + "/relays/" + firstRelay + "/attempts"
 				go a.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(listens, "GET", path, nil))
 				time.Sleep(time.Hour)
 				require.Empty(t, a.clock().Unheard)
@@ -190,14 +191,14 @@ func TestAttemptAfterARestartReachesTheListener(t *testing.T) {
 		left, leave := context.WithCancel(t.Context())
 		leave() // ends the stream, if it is given one
 		w := httptest.NewRecorder()
-		a.ServeHTTP(w, httptest.NewRequestWithContext(left, "GET", Prefix+"/relays/"+firstRelay+"/attempts", nil))
+		a.ServeHTTP(w, httptest.NewRequestWithContext(left, "GET", wire.Prefix+"/relays/"+firstRelay+"/attempts", nil))
 		require.Equal(t, http.StatusNotFound, w.Code)
 		ask(t, a, "POST", "/relays/"+firstRelay)
 		a.relays.mu.Lock()
 		r := a.relays.byID[firstRelay]
 		r.listening++
 		r.change()
-		r.waiting[a.relays.next].reported <- RelayedAnswer{Status: 204}
+		r.waiting[a.relays.next].reported <- wire.RelayedAnswer{Status: 204}
 		a.relays.mu.Unlock()
 		require.Equal(t, 204, <-answered)
 	})

@@ -14,11 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
 // newRelayed returns a service that accepts deliveries for relays at its own address, and a client of its interface.
-func newRelayed(t *testing.T) (*signformstest.Server, *control.Client) {
+func newRelayed(t *testing.T) (*signformstest.Server, *wire.Client) {
 	t.Helper()
 	var api *control.API
 	server := signformstest.NewServer(t, &signformstest.Options{Middleware: func(next http.Handler) http.Handler {
@@ -33,7 +34,7 @@ func newRelayed(t *testing.T) (*signformstest.Server, *control.Client) {
 	api = control.New(control.Config{Server: server})
 	l := httptest.NewServer(api)
 	t.Cleanup(l.Close)
-	c, err := control.NewClient(l.URL, "")
+	c, err := wire.NewClient(l.URL, "")
 	require.NoError(t, err)
 	return server, c
 }
@@ -42,11 +43,11 @@ const relayID = "abcdefghijklmnopqrstuvwxyz"
 
 func TestRelay(t *testing.T) {
 	server, c := newRelayed(t)
-	var relay control.RelayRecord
-	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, control.RelayInput{Events: []string{"new_signature_completed"}}, &relay))
+	var relay wire.RelayRecord
+	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, wire.RelayInput{Events: []string{"new_signature_completed"}}, &relay))
 	require.Equal(t, server.WebhookSecret, relay.WebhookSecret)
-	var again control.RelayRecord
-	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, control.RelayInput{Events: []string{"new_signature_completed"}}, &again))
+	var again wire.RelayRecord
+	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, wire.RelayInput{Events: []string{"new_signature_completed"}}, &again))
 	require.Equal(t, relay, again, "opening it again changes nothing")
 	require.Len(t, server.Webhooks(), 1)
 
@@ -56,17 +57,17 @@ func TestRelay(t *testing.T) {
 	began := func() { assert.NoError(t, server.Signer(id, "ann@example.com").View()) }
 	go func() {
 		ended <- c.Stream(ctx, "/relays/"+relayID+"/attempts", began, func(data []byte) error {
-			var a control.RelayedAttempt
+			var a wire.RelayedAttempt
 			assert.NoError(t, json.Unmarshal(data, &a))
 			assert.Contains(t, string(a.Body), "Lease <&>", "the exact bytes")
 			assert.NotEmpty(t, a.Header.Get("X-Signature"))
-			answer := control.RelayedAnswer{Status: 418, Header: http.Header{"X-Kind": {"pot"}}, Body: []byte("short")}
-			var refused *control.Error
+			answer := wire.RelayedAnswer{Status: 418, Header: http.Header{"X-Kind": {"pot"}}, Body: []byte("short")}
+			var refused *wire.Error
 			path := fmt.Sprintf("/relays/%s/attempts/%d", relayID, a.ID)
 			if assert.ErrorAs(t, c.Post(ctx, "/relays/"+relayID+"/attempts/999", answer, nil), &refused) {
 				assert.Equal(t, http.StatusNotFound, refused.Status)
 			}
-			assert.ErrorAs(t, c.Post(ctx, path, control.RelayedAnswer{Status: 99}, nil), &refused)
+			assert.ErrorAs(t, c.Post(ctx, path, wire.RelayedAnswer{Status: 99}, nil), &refused)
 			// Do not use ctx: it ends when the attempt is in the log, which may be before the answer arrives.
 			assert.NoError(t, c.Post(t.Context(), path, answer, nil))
 			if assert.ErrorAs(t, c.Post(t.Context(), path, answer, nil), &refused) {
@@ -90,8 +91,8 @@ func TestRelay(t *testing.T) {
 
 func TestImpossibleRelaysAreRefused(t *testing.T) {
 	_, c := newRelayed(t)
-	for id, in := range map[string]control.RelayInput{"short": {}, strings.ToUpper(relayID): {}, relayID: {Events: []string{"new_things"}}} {
-		var refused *control.Error
+	for id, in := range map[string]wire.RelayInput{"short": {}, strings.ToUpper(relayID): {}, relayID: {Events: []string{"new_things"}}} {
+		var refused *wire.Error
 		require.ErrorAs(t, c.Post(t.Context(), "/relays/"+id, in, nil), &refused, id)
 		require.Equal(t, "input", refused.Code)
 	}
@@ -106,8 +107,8 @@ func TestRelaysTouchOnlyTheirOwnWebhooks(t *testing.T) {
 		server.AddWebhook(signformstest.Webhook{URL: host + control.RelayPrefix + relayID, Event: signformstest.SignatureCompleted, Documents: []string{lease}})
 	}
 	others = server.Webhooks()
-	var relay, again control.RelayRecord
-	in := control.RelayInput{Events: []string{"new_signature_completed", "new_form_response", "new_form_response"}}
+	var relay, again wire.RelayRecord
+	in := wire.RelayInput{Events: []string{"new_signature_completed", "new_form_response", "new_form_response"}}
 	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, in, &relay))
 	require.Len(t, relay.Webhooks, 2)
 	for _, hook := range server.Webhooks()[2:] {
@@ -116,7 +117,7 @@ func TestRelaysTouchOnlyTheirOwnWebhooks(t *testing.T) {
 		require.Empty(t, hook.Documents)
 	}
 	require.NoError(t, server.DisableWebhook(relay.Webhooks[1]))
-	in = control.RelayInput{Events: []string{"new_signature_completed"}, Documents: []string{lease}}
+	in = wire.RelayInput{Events: []string{"new_signature_completed"}, Documents: []string{lease}}
 	require.NoError(t, c.Post(t.Context(), "/relays/"+relayID, in, &again))
 	require.Equal(t, relay.Webhooks[1:], again.Webhooks)
 	all := server.Webhooks()

@@ -8,30 +8,13 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Seed is a set of records to start with. Its webhooks name templates, forms and documents by keys, which are valid only in the
-// seed.
-type Seed struct {
-	Templates []Template              `json:"templates,omitempty"`
-	Forms     []Form                  `json:"forms,omitempty"`
-	Documents []Document              `json:"documents,omitempty"`
-	Webhooks  []signformstest.Webhook `json:"webhooks,omitempty"`
-}
-
-// Seeded holds the ids of the records of a seed, in the order of the seed and by key.
-type Seeded struct {
-	Templates []string          `json:"templates"`
-	Forms     []string          `json:"forms"`
-	Documents []string          `json:"documents"`
-	Webhooks  []string          `json:"webhooks"`
-	Keys      map[string]string `json:"keys"`
-}
-
 // Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For a wrong record the
 // error is an [*Error] with a Path.
-func (a *API) Apply(ctx context.Context, s *Seed) (*Seeded, error) {
+func (a *API) Apply(ctx context.Context, s *wire.Seed) (*wire.Seeded, error) {
 	trial, err := signformstest.Start(&signformstest.Options{Behind: a.server})
 	if err != nil {
 		return nil, err
@@ -44,24 +27,24 @@ func (a *API) Apply(ctx context.Context, s *Seed) (*Seeded, error) {
 }
 
 // Begin adds the records of Config.Seed to a sandbox without records. After an error it holds a part of them.
-func (a *API) Begin(ctx context.Context) (*Seeded, error) {
-	return a.add(ctx, a.server, cmp.Or(a.Seed, &Seed{}))
+func (a *API) Begin(ctx context.Context) (*wire.Seeded, error) {
+	return a.add(ctx, a.server, cmp.Or(a.Seed, &wire.Seed{}))
 }
 
-func (a *API) add(ctx context.Context, server *signformstest.Server, s *Seed) (*Seeded, error) {
-	out := &Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
+func (a *API) add(ctx context.Context, server *signformstest.Server, s *wire.Seed) (*wire.Seeded, error) {
+	out := &wire.Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
 	for i, t := range s.Templates {
-		if err := out.add(&out.Templates, t.Key, at("templates", i), func() (string, error) { return a.createTemplate(ctx, server, t) }); err != nil {
+		if err := note(out, &out.Templates, t.Key, at("templates", i), func() (string, error) { return a.createTemplate(ctx, server, t) }); err != nil {
 			return nil, err
 		}
 	}
 	for i, f := range s.Forms {
-		if err := out.add(&out.Forms, f.Key, at("forms", i), func() (string, error) { return server.TryAddForm(f.Form) }); err != nil {
+		if err := note(out, &out.Forms, f.Key, at("forms", i), func() (string, error) { return server.TryAddForm(f.Form) }); err != nil {
 			return nil, err
 		}
 	}
 	for i, d := range s.Documents {
-		if err := out.add(&out.Documents, d.Key, at("documents", i), func() (string, error) { return a.createDocument(ctx, server, d) }); err != nil {
+		if err := note(out, &out.Documents, d.Key, at("documents", i), func() (string, error) { return a.createDocument(ctx, server, d) }); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +56,7 @@ func (a *API) add(ctx context.Context, server *signformstest.Server, s *Seed) (*
 				resolved.Documents[n] = id
 			}
 		}
-		if err := out.add(&out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.TryAddWebhook(resolved) }); err != nil {
+		if err := note(out, &out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.TryAddWebhook(resolved) }); err != nil {
 			return nil, err
 		}
 	}
@@ -82,21 +65,21 @@ func (a *API) add(ctx context.Context, server *signformstest.Server, s *Seed) (*
 
 func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-func checkKey(key string) *Error {
+func checkKey(key string) *wire.Error {
 	if n := utf8.RuneCountInString(key); n > signformstest.MaxName {
 		return inputError("key: has %d characters, and may have %d at most: shorten it", n, signformstest.MaxName)
 	}
 	return nil
 }
 
-// add calls make for one record and notes its id.
-func (out *Seeded) add(ids *[]string, key, path string, make func() (string, error)) error {
+// note calls make for one record and notes its id.
+func note(out *wire.Seeded, ids *[]string, key, path string, make func() (string, error)) error {
 	if e := checkKey(key); e != nil {
 		e.Path = path
 		return e
 	}
 	if _, taken := out.Keys[key]; taken && key != "" {
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "input", Message: fmt.Sprintf("the key %q is used twice", key), Path: path}
+		return &wire.Error{Status: http.StatusUnprocessableEntity, Code: "input", Message: fmt.Sprintf("the key %q is used twice", key), Path: path}
 	}
 	id, err := make()
 	if err != nil {
@@ -111,7 +94,7 @@ func (out *Seeded) add(ids *[]string, key, path string, make func() (string, err
 	return nil
 }
 
-func (a *API) seed(r *http.Request, in Seed) (any, error) {
+func (a *API) seed(r *http.Request, in wire.Seed) (any, error) {
 	out, err := a.Apply(r.Context(), &in)
 	if err != nil {
 		return nil, err
@@ -120,7 +103,7 @@ func (a *API) seed(r *http.Request, in Seed) (any, error) {
 }
 
 // Reset empties the sandbox and adds the records of Config.Seed again. After an error the sandbox holds a part of them.
-func (a *API) Reset(ctx context.Context) (*Seeded, error) {
+func (a *API) Reset(ctx context.Context) (*wire.Seeded, error) {
 	if err := a.server.Reset(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 const (
@@ -20,7 +22,7 @@ type waitable struct{}
 func waiting(list handler) handler {
 	return func(a *API, r *http.Request) (any, error) {
 		q := readQuery(r)
-		wait, count := q.duration("wait", maxWait), q.number("count", 1, 1, maxLimit)
+		wait, count := q.duration("wait", maxWait), q.number("count", 1, 1, wire.MaxLimit)
 		if wait == 0 && q.values.Has("count") {
 			q.fail("count is for a wait: say how long too, as in wait=10s")
 		}
@@ -34,7 +36,7 @@ func waiting(list handler) handler {
 		}
 		rest.URL.RawQuery = q.values.Encode()
 		found, err := list(a, rest)
-		if wait == 0 || err != nil || found.(counted).count() >= count {
+		if wait == 0 || err != nil || found.(counted).Count() >= count {
 			return found, err
 		}
 		return a.wait(rest, wait, count, list)
@@ -57,15 +59,16 @@ func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler)
 			_, some, news = reader.take()
 		}
 		found, err := list(a, r)
-		if err != nil || found.(counted).count() >= count {
+		if err != nil || found.(counted).Count() >= count {
 			return found, err
 		}
 		select {
 		case <-news: // nil when the server closes, which ends r's context
 		case <-again.C:
 		case <-over.C:
-			n := found.(counted).count()
-			return found.(counted).late(failure(http.StatusRequestTimeout, "timeout", "after %v there are %d that match, not %d", wait, n, count)), nil
+			n := found.(counted).Count()
+			e := failure(http.StatusRequestTimeout, "timeout", "after %v there are %d that match, not %d", wait, n, count)
+			return late{found.(counted).Late(e)}, nil
 		case <-r.Context().Done():
 			return nil, failure(http.StatusServiceUnavailable, "stopping", "the sandbox stops")
 		}
@@ -74,18 +77,9 @@ func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler)
 
 // counted is a page of a list, of whatever.
 type counted interface {
-	count() int
-	late(*Error) any
+	Count() int
+	Late(*wire.Error) any
 }
-
-func (p *Page[T]) count() int { return p.Total }
 
 // late is an answer with status 408.
 type late struct{ body any }
-
-func (p *Page[T]) late(e *Error) any {
-	return late{struct {
-		Error *Error `json:"error"`
-		*Page[T]
-	}{e, p}}
-}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -20,7 +21,7 @@ import (
 func waitFor(ctx context.Context, api *control.API, path string) (answer *httptest.ResponseRecorder, took time.Duration) {
 	began := time.Now()
 	answer = httptest.NewRecorder()
-	api.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, control.Prefix+path, nil))
+	api.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, http.MethodGet, wire.Prefix+path, nil))
 	return answer, time.Since(began)
 }
 

@@ -2,8 +2,8 @@ package control
 
 import (
 	"net/http"
-	"slices"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -16,17 +16,12 @@ func madeID(id string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return created{ID{id}}, nil
+	return created{wire.ID{ID: id}}, nil
 }
 
 // testWebhook does what the service's "Test Webhook" button does.
 func (a *API) testWebhook(r *http.Request) (any, error) {
 	return madeID(a.server.TryTestWebhook(r.PathValue("id")))
-}
-
-// Secret is the secret that signs the deliveries of a webhook.
-type Secret struct {
-	Secret string `json:"secret"`
 }
 
 // rotateSecret gives a webhook a new secret.
@@ -35,16 +30,11 @@ func (a *API) rotateSecret(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Secret{secret}, nil
-}
-
-// Resent tells how many deliveries are sent again.
-type Resent struct {
-	Resent int `json:"resent"`
+	return wire.Secret{Secret: secret}, nil
 }
 
 func (a *API) resendFailed(r *http.Request) (any, error) {
-	var in Since
+	var in wire.Since
 	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}
@@ -52,37 +42,26 @@ func (a *API) resendFailed(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Resent{n}, nil
+	return wire.Resent{Resent: n}, nil
 }
 
-func (a *API) addTemplate(r *http.Request, in Template) (any, error) {
+func (a *API) addTemplate(r *http.Request, in wire.Template) (any, error) {
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
 	return madeID(a.createTemplate(r.Context(), a.server, in))
 }
 
-func (a *API) addForm(_ *http.Request, in Form) (any, error) {
+func (a *API) addForm(_ *http.Request, in wire.Form) (any, error) {
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
 	return madeID(a.server.TryAddForm(in.Form))
 }
 
-func (a *API) addDocument(r *http.Request, in Document) (any, error) {
+func (a *API) addDocument(r *http.Request, in wire.Document) (any, error) {
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
 	return madeID(a.createDocument(r.Context(), a.server, in))
-}
-
-// eventFamilies are the families of events that a webhook can select.
-var eventFamilies = []signformstest.EventFamily{signformstest.TemplateResponse, signformstest.SignatureCompleted, signformstest.FormResponse}
-
-// EventFamilies returns the possible values of a webhook's event, sorted.
-func EventFamilies() (all []string) {
-	for _, family := range slices.Sorted(slices.Values(eventFamilies)) {
-		all = append(all, string(family))
-	}
-	return all
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -25,8 +25,8 @@ func newClockShow() *cobra.Command {
 		Use:   "show",
 		Short: "Show the sandbox's time",
 		Args:  cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var now control.Clock
+	}, func(cmd *cobra.Command, _ []string, c *wire.Client) (any, func(io.Writer), error) {
+		var now wire.Clock
 		err := c.Get(cmd.Context(), "/clock", nil, &now)
 		return now, printClock(&now), err
 	})
@@ -42,20 +42,20 @@ func newClockAdvance() *cobra.Command {
 			"the clock stays where it is by then.",
 		Example: "  signforms clock advance 72h",
 		Args:    cli.ExactlyOne("DURATION, as in 72h or 3d"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
-		by, err := control.ParseDuration(args[0])
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
+		by, err := wire.ParseDuration(args[0])
 		if err != nil {
 			return nil, nil, cli.UsageError("%w", err)
 		}
-		if time.Duration(by) < control.LeastAdvance {
+		if time.Duration(by) < wire.LeastAdvance {
 			return nil, nil, cli.UsageError("%q would not move the clock forward: give 1ms or more, as in 72h or 3d", args[0])
 		}
-		var began, now control.Clock
+		var began, now wire.Clock
 		if err := c.Get(cmd.Context(), "/clock", nil, &began); err != nil {
 			return nil, nil, err
 		}
 		stop := showAdvance(cmd, c, began, time.Duration(by))
-		err = c.Post(cmd.Context(), "/clock/advance", control.Advance{By: by}, &now)
+		err = c.Post(cmd.Context(), "/clock/advance", wire.Advance{By: by}, &now)
 		stop()
 		return now, printClock(&now), cutShort(cmd.Context(), c, began, by, err)
 	})
@@ -63,8 +63,8 @@ func newClockAdvance() *cobra.Command {
 
 // cutShort returns the error of an advance that was interrupted, with where the clock is, or of one that the sandbox's end cut short.
 // It returns other errors as they are.
-func cutShort(ctx context.Context, c *control.Client, began control.Clock, by control.Duration, err error) error {
-	if refused, ok := errors.AsType[*control.Error](err); ok && refused.Code == "stopping" {
+func cutShort(ctx context.Context, c *wire.Client, began wire.Clock, by wire.Duration, err error) error {
+	if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Code == "stopping" {
 		return cli.ExitWith(cli.ExitPartial, err)
 	}
 	if err == nil || ctx.Err() == nil {
@@ -82,9 +82,9 @@ func cutShort(ctx context.Context, c *control.Client, began control.Clock, by co
 }
 
 // standing returns the clock once no advance is under way: an interrupted one ends when the sandbox notices.
-func standing(ctx context.Context, c *control.Client) (*control.Clock, error) {
+func standing(ctx context.Context, c *wire.Client) (*wire.Clock, error) {
 	for {
-		var now control.Clock
+		var now wire.Clock
 		if err := c.Get(ctx, "/clock", nil, &now); err != nil || !now.Advancing {
 			return &now, err
 		}
@@ -97,7 +97,7 @@ func standing(ctx context.Context, c *control.Client) (*control.Clock, error) {
 }
 
 // showAdvance shows how far an advance has come while it lasts. The caller calls stop.
-func showAdvance(cmd *cobra.Command, c *control.Client, began control.Clock, by time.Duration) (stop func()) {
+func showAdvance(cmd *cobra.Command, c *wire.Client, began wire.Clock, by time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	unit, units := time.Minute, "minutes"
 	if by < 10*time.Minute {
@@ -105,7 +105,7 @@ func showAdvance(cmd *cobra.Command, c *control.Client, began control.Clock, by 
 	}
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		var now control.Clock
+		var now wire.Clock
 		shown := cli.NewProgress(cmd.ErrOrStderr(), units, int(by/unit))
 		defer shown.End()
 		tick := time.NewTicker(time.Second)
@@ -128,22 +128,22 @@ func showAdvance(cmd *cobra.Command, c *control.Client, began control.Clock, by 
 }
 
 func newClockSettle() *cobra.Command {
-	wait := control.Duration(30 * time.Second)
+	wait := wire.Duration(30 * time.Second)
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
 		Short: "Wait until a running sandbox has no webhook delivery and no finished file due or under way",
 		Long:  "Wait until a running sandbox has no webhook delivery and no finished file due or under way.\nOne that waits for its next attempt, as after an error, does not count.",
 		Args:  cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
-		var now control.Clock
-		err := c.Post(cmd.Context(), "/clock/settle", control.Wait{Timeout: wait}, &now)
+	}, func(cmd *cobra.Command, _ []string, c *wire.Client) (any, func(io.Writer), error) {
+		var now wire.Clock
+		err := c.Post(cmd.Context(), "/clock/settle", wire.Wait{Timeout: wait}, &now)
 		return now, printClock(&now), err
 	})
 	cmd.Flags().Var(&wait, "timeout", "how long to wait at most")
 	return cmd
 }
 
-func printClock(c *control.Clock) func(io.Writer) {
+func printClock(c *wire.Clock) func(io.Writer) {
 	return func(w io.Writer) {
 		fmt.Fprintln(w, c.Now.Format(time.RFC3339)+sandbox.ClockNote(c))
 		for _, id := range c.Unanswering {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -24,13 +24,13 @@ type target struct {
 
 // newSandboxCommand returns a command that acts on a workspace of a running sandbox. work returns what --json prints, and a function
 // that prints it for people.
-func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
+func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error)) *cobra.Command {
 	return inWorkspace(cmd).command(cmd, work)
 }
 
 // command is newSandboxCommand for a command that acts on the whole program.
-func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error)) *cobra.Command {
-	return s.run(cmd, func(cmd *cobra.Command, args []string, c *control.Client) error {
+func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error)) *cobra.Command {
+	return s.run(cmd, func(cmd *cobra.Command, args []string, c *wire.Client) error {
 		result, text, err := work(cmd, args, c)
 		switch {
 		case err != nil:
@@ -46,8 +46,8 @@ func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args 
 // newSandboxList returns a command that prints every record of a list of the control interface.
 func newSandboxList[T any](s *target, cmd *cobra.Command, path string, columns []cli.Column[T]) *cobra.Command {
 	cmd.Args = cli.NoArgs
-	return s.run(cmd, func(cmd *cobra.Command, _ []string, c *control.Client) error {
-		all, err := control.All[T](cmd.Context(), c, path)
+	return s.run(cmd, func(cmd *cobra.Command, _ []string, c *wire.Client) error {
+		all, err := wire.All[T](cmd.Context(), c, path)
 		if err != nil {
 			return err
 		}
@@ -55,14 +55,14 @@ func newSandboxList[T any](s *target, cmd *cobra.Command, path string, columns [
 	})
 }
 
-func (s *target) run(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *control.Client) error) *cobra.Command {
+func (s *target) run(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) error) *cobra.Command {
 	s.addFlags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		client, err := s.client()
 		if err != nil {
 			return err
 		}
-		if err = s.explain(work(cmd, args, client)); errors.Is(err, control.ErrNoSandbox) {
+		if err = s.explain(work(cmd, args, client)); errors.Is(err, wire.ErrNoSandbox) {
 			return fmt.Errorf("%w; %s works only on a sandbox", err, cmd.CommandPath())
 		}
 		return err
@@ -85,7 +85,7 @@ func flagError(cmd *cobra.Command, err error) error {
 func (s *target) addWorkspace(cmd *cobra.Command) {
 	cmd.Flags().Var(cli.FuncFlag("id", func(text string) error {
 		s.workspace = text
-		return control.CheckWorkspace(text)
+		return wire.CheckWorkspace(text)
 	}), "workspace", "`id` or name of the workspace (default: the first)")
 }
 
@@ -102,8 +102,8 @@ func (s *target) addFlags(cmd *cobra.Command) {
 	f.StringVar(&s.token, "token", "", "the token that the sandbox was started with")
 }
 
-func (s *target) client() (*control.Client, error) {
-	client, err := control.NewClient(s.url, s.token)
+func (s *target) client() (*wire.Client, error) {
+	client, err := wire.NewClient(s.url, s.token)
 	if err != nil {
 		return nil, cli.UsageError("--url: %w", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -19,7 +19,7 @@ func Documents() []*cobra.Command {
 }
 
 func newDocumentsAdd() *cobra.Command {
-	var d control.Document
+	var d wire.Document
 	var signers []string
 	var pdf string
 	cmd := newSandboxCommand(&cobra.Command{
@@ -28,7 +28,7 @@ func newDocumentsAdd() *cobra.Command {
 		Long:    "Add a PDF document to a running sandbox, send it to its signers unless it is a draft, and print its id.",
 		Example: `  signforms documents add Lease --signer ann@example.com --signer "Ben <ben@example.com>" --in-order`,
 		Args:    cli.ExactlyOne("NAME of a document"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		if len(signers) == 0 {
 			return nil, nil, cli.UsageError("name who signs with --signer, as in --signer ann@example.com")
 		}
@@ -68,14 +68,14 @@ func parseSigner(text string) signformstest.Signer {
 }
 
 // newID posts a new record and prints only its id, so that a script can store it.
-func newID(cmd *cobra.Command, c *control.Client, path string, in any) (any, func(io.Writer), error) {
-	var made control.ID
+func newID(cmd *cobra.Command, c *wire.Client, path string, in any) (any, func(io.Writer), error) {
+	var made wire.ID
 	err := c.Post(cmd.Context(), path, in, &made)
 	return made, func(w io.Writer) { fmt.Fprintln(w, made.ID) }, err
 }
 
 func newDocumentsSign() *cobra.Command {
-	var in control.Signature
+	var in wire.Signature
 	var fields []string
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "sign ID --as EMAIL",
@@ -84,7 +84,7 @@ func newDocumentsSign() *cobra.Command {
 			"a template.",
 		Example: "  signforms documents sign 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --as ann@example.com --field Fee=100",
 		Args:    cli.ExactlyOne("ID of a document"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		for _, text := range fields {
 			name, value, given := strings.Cut(text, "=")
 			if !given {
@@ -103,12 +103,12 @@ func newDocumentsSign() *cobra.Command {
 }
 
 func newDocumentsDecline() *cobra.Command {
-	var in control.Refusal
+	var in wire.Refusal
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "decline ID --as EMAIL",
 		Short: "Decline to sign a document of a running sandbox",
 		Args:  cli.ExactlyOne("ID of a document"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		if in.Signer == "" {
 			return nil, nil, cli.UsageError("say who declines with --as, as in --as ann@example.com")
 		}
@@ -126,14 +126,14 @@ func newDocumentsFinish() *cobra.Command {
 		Long: "Make the finished PDF of a document of a running sandbox again, after five tries have failed. Its history in\n" +
 			"the console says why.",
 		Args: cli.ExactlyOne("ID of a document"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		return act(cmd, c, args[0], "finish", nil)
 	})
 }
 
 // act posts what a signer does and prints the document's new status.
-func act(cmd *cobra.Command, c *control.Client, id, what string, in any) (any, func(io.Writer), error) {
-	var after control.DocumentRecord
+func act(cmd *cobra.Command, c *wire.Client, id, what string, in any) (any, func(io.Writer), error) {
+	var after wire.DocumentRecord
 	err := c.Post(cmd.Context(), "/documents/"+url.PathEscape(id)+"/"+what, in, &after)
 	return after, func(w io.Writer) { fmt.Fprintln(w, after.Status) }, err
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -32,16 +32,16 @@ type listener struct {
 	events    []string
 	documents []string
 
-	client         *control.Client
+	client         *wire.Client
 	id             string
 	secret         string
 	stdout, stderr io.Writer
 	posts          sync.WaitGroup
 
 	mu       sync.Mutex
-	outcomes map[int64]control.RelayedAnswer // by the id of attempts that are not reported yet, or whose report was lost
-	reported []int64                         // the newest attempts that are reported: the stream may cross with a report and bring them again
-	lost     map[[32]byte]bool               // hashes of bodies that were posted, but not reported in time
+	outcomes map[int64]wire.RelayedAnswer // by the id of attempts that are not reported yet, or whose report was lost
+	reported []int64                      // the newest attempts that are reported: the stream may cross with a report and bring them again
+	lost     map[[32]byte]bool            // hashes of bodies that were posted, but not reported in time
 }
 
 // Listen returns the command listen.
@@ -69,7 +69,7 @@ killed.`,
 	cmd.SetFlagErrorFunc(flagError)
 	f.BoolVar(&l.sandbox.json, "json", false, "print JSON, one line for each delivery")
 	f.StringVar(&l.forwardTo, "forward-to", "", "`URL` to post deliveries to")
-	cli.SomeOf(cmd, "families", "events", "only these families of events: %s", control.EventFamilies(), func(all []string) error {
+	cli.SomeOf(cmd, "families", "events", "only these families of events: %s", wire.EventFamilies(), func(all []string) error {
 		l.events = append(l.events, all...)
 		return nil
 	})
@@ -87,7 +87,7 @@ func (l *listener) run(cmd *cobra.Command) error {
 	}
 	l.id = strings.ToLower(rand.Text())
 	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	l.outcomes, l.lost = map[int64]control.RelayedAnswer{}, map[[32]byte]bool{}
+	l.outcomes, l.lost = map[int64]wire.RelayedAnswer{}, map[[32]byte]bool{}
 	if err := l.open(cmd.Context()); err != nil {
 		return l.sandbox.explain(err)
 	}
@@ -113,8 +113,8 @@ func checkTarget(text string) error {
 
 // open makes sure that the sandbox has the relay. It is called again after the sandbox was restarted.
 func (l *listener) open(ctx context.Context) error {
-	var relay control.RelayRecord
-	in := control.RelayInput{Events: l.events, Documents: l.documents}
+	var relay wire.RelayRecord
+	in := wire.RelayInput{Events: l.events, Documents: l.documents}
 	err := l.client.Post(ctx, "/relays/"+l.id, in, &relay)
 	l.secret = relay.WebhookSecret
 	return err
@@ -152,7 +152,7 @@ func (l *listener) listen(ctx context.Context) error {
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, lastPause)
-		if refused, ok := errors.AsType[*control.Error](err); ok && refused.Status == http.StatusNotFound { // the sandbox was restarted
+		if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusNotFound { // the sandbox was restarted
 			if err := l.open(ctx); err != nil {
 				fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
 			}
@@ -162,14 +162,14 @@ func (l *listener) listen(ctx context.Context) error {
 
 // take posts an attempt that came in. An attempt that was posted before is only reported again.
 func (l *listener) take(ctx context.Context, data []byte) error {
-	var attempt control.RelayedAttempt
+	var attempt wire.RelayedAttempt
 	if err := json.Unmarshal(data, &attempt); err != nil {
 		return fmt.Errorf("an attempt cannot be read: %w", err)
 	}
 	l.mu.Lock()
 	_, known := l.outcomes[attempt.ID]
 	if known = known || slices.Contains(l.reported, attempt.ID); !known {
-		l.outcomes[attempt.ID] = control.RelayedAnswer{Status: underWay}
+		l.outcomes[attempt.ID] = wire.RelayedAnswer{Status: underWay}
 	}
 	l.mu.Unlock()
 	if known {
@@ -184,9 +184,9 @@ func (l *listener) take(ctx context.Context, data []byte) error {
 const underWay = -1
 
 // forward posts an attempt, reports the answer and prints a line.
-func (l *listener) forward(ctx context.Context, attempt control.RelayedAttempt) {
+func (l *listener) forward(ctx context.Context, attempt wire.RelayedAttempt) {
 	began := time.Now()
-	answer, cut := control.RelayedAnswer{Status: http.StatusOK}, false
+	answer, cut := wire.RelayedAnswer{Status: http.StatusOK}, false
 	if l.forwardTo != "" {
 		answer, cut = l.post(context.WithoutCancel(ctx), attempt)
 	}
@@ -213,12 +213,12 @@ const postTimeout = 5 * time.Second
 const maxRelayed = 64 << 10
 
 // post posts an attempt and returns the answer, and whether only the first maxRelayed bytes of its body are in it.
-func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) (answer control.RelayedAnswer, cut bool) {
+func (l *listener) post(ctx context.Context, attempt wire.RelayedAttempt) (answer wire.RelayedAnswer, cut bool) {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.forwardTo, bytes.NewReader(attempt.Body))
 	if err != nil {
-		return control.RelayedAnswer{Error: err.Error()}, false
+		return wire.RelayedAnswer{Error: err.Error()}, false
 	}
 	for name, values := range attempt.Header {
 		if name != "Host" && name != "Content-Length" && name != "Connection" {
@@ -228,15 +228,15 @@ func (l *listener) post(ctx context.Context, attempt control.RelayedAttempt) (an
 	client := &http.Client{Transport: forwarding, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
-		return control.RelayedAnswer{Error: l.unreachable(err)}, false
+		return wire.RelayedAnswer{Error: l.unreachable(err)}, false
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRelayed+1))
 	if err != nil {
-		return control.RelayedAnswer{Error: "the answer broke off"}, false
+		return wire.RelayedAnswer{Error: "the answer broke off"}, false
 	}
 	cut = len(body) > maxRelayed
-	return control.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), maxRelayed)]}, cut
+	return wire.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), maxRelayed)]}, cut
 }
 
 // forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that shuts down
@@ -259,11 +259,11 @@ func (l *listener) unreachable(err error) string {
 const maxReported = 1000
 
 // report tells the sandbox the outcome of an attempt. It returns what went wrong with the report, or "".
-func (l *listener) report(ctx context.Context, id int64, answer control.RelayedAnswer) string {
+func (l *listener) report(ctx context.Context, id int64, answer wire.RelayedAnswer) string {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	err := l.client.Post(ctx, fmt.Sprintf("/relays/%s/attempts/%d", l.id, id), answer, nil)
-	refused, answered := errors.AsType[*control.Error](err)
+	refused, answered := errors.AsType[*wire.Error](err)
 	if err == nil || answered {
 		l.mu.Lock()
 		delete(l.outcomes, id)
@@ -282,7 +282,7 @@ func (l *listener) report(ctx context.Context, id int64, answer control.RelayedA
 // reportAgain reports the outcomes whose reports were lost.
 func (l *listener) reportAgain(ctx context.Context) {
 	l.mu.Lock()
-	again := map[int64]control.RelayedAnswer{}
+	again := map[int64]wire.RelayedAnswer{}
 	for id, answer := range l.outcomes {
 		if answer.Status != underWay {
 			again[id] = answer
@@ -309,7 +309,7 @@ type deliveryLine struct {
 }
 
 // tell prints the line of an attempt, of which its caller fills in what is known of the forwarding.
-func (l *listener) tell(attempt control.RelayedAttempt, answer control.RelayedAnswer, line deliveryLine) {
+func (l *listener) tell(attempt wire.RelayedAttempt, answer wire.RelayedAnswer, line deliveryLine) {
 	line.At, line.Status, line.Error = attempt.At, answer.Status, answer.Error
 	if v, err := webhook.NewVerifier([]string{l.secret}, &webhook.VerifierOptions{Tolerance: -1, MaxBody: len(attempt.Body)}); err == nil {
 		_, err = v.Events(attempt.Header, attempt.Body)

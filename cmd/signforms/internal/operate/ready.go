@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -23,7 +23,7 @@ const readyPause = 100 * time.Millisecond
 // Ready returns the command ready.
 func Ready() *cobra.Command {
 	address := sandbox.DefaultURL
-	var wait control.Duration
+	var wait wire.Duration
 	cmd := &cobra.Command{
 		Use:     "ready",
 		Short:   "Tell by the exit code whether a sandbox takes requests",
@@ -31,7 +31,7 @@ func Ready() *cobra.Command {
 		Example: "  signforms ready --wait 30s",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := control.NewClient(address, ""); err != nil {
+			if _, err := wire.NewClient(address, ""); err != nil {
 				return cli.UsageError("--url: %w", err)
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), max(time.Duration(wait), time.Second))
@@ -73,7 +73,7 @@ func askReady(ctx context.Context, address string) error {
 	if answer.StatusCode == http.StatusOK {
 		return nil
 	}
-	var why struct{ Error control.Error }
+	var why struct{ Error wire.Error }
 	if json.NewDecoder(io.LimitReader(answer.Body, 64<<10)).Decode(&why) == nil && why.Error.Message != "" {
 		return fmt.Errorf("%s: /readyz answers with status %d: %s", address, answer.StatusCode, cli.Plain(why.Error.Message))
 	}

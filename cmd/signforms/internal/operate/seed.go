@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
@@ -21,12 +21,12 @@ func Seed() *cobra.Command {
 		Long: "Add the templates, forms, documents and webhooks of a YAML file to a running sandbox. A file with a mistake adds\n" +
 			"nothing. docs/sandbox.md has a link to an example.",
 		Args: cli.ExactlyOne("FILE"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		file, err := seedfile.Read(args[0])
 		if err != nil {
 			return nil, nil, cli.ExitWith(cli.ExitFailure, err)
 		}
-		var made control.Seeded
+		var made wire.Seeded
 		if err := c.Post(cmd.Context(), "/seed", file.Seed, &made); err != nil {
 			return nil, nil, file.Explain(err)
 		}
@@ -34,7 +34,7 @@ func Seed() *cobra.Command {
 	})
 }
 
-func seededRows(made control.Seeded) [][]string {
+func seededRows(made wire.Seeded) [][]string {
 	rows := [][]string{}
 	for _, kind := range []struct {
 		name string
@@ -57,11 +57,11 @@ func Reset() *cobra.Command {
 		Long: "Remove every record, log, delivery and fault of a running sandbox, and apply its seed again. The API keys, the\n" +
 			"webhook secret and the clock stay.",
 		Args: cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, _ []string, c *wire.Client) (any, func(io.Writer), error) {
 		if !yes {
 			return nil, nil, cli.UsageError("reset removes everything: add --yes")
 		}
-		var made control.Seeded
+		var made wire.Seeded
 		err := c.Post(cmd.Context(), "/reset", nil, &made)
 		return made, func(w io.Writer) { cli.PrintRows(w, seededRows(made)...) }, err
 	})

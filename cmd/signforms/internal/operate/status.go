@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -21,11 +21,11 @@ func Status() *cobra.Command {
 		Long: "Show where a running sandbox is and what it holds. With --env, print the variables with which clients and\n" +
 			"receivers find it, for eval in a shell; they hold secrets.",
 		Args: cli.NoArgs,
-	}, func(cmd *cobra.Command, _ []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, _ []string, c *wire.Client) (any, func(io.Writer), error) {
 		if env {
 			return credentialLines(cmd, c)
 		}
-		var s control.Status
+		var s wire.Status
 		if err := c.Get(cmd.Context(), "/status", nil, &s); err != nil {
 			return nil, nil, err
 		}
@@ -35,8 +35,8 @@ func Status() *cobra.Command {
 	return cmd
 }
 
-func credentialLines(cmd *cobra.Command, c *control.Client) (any, func(io.Writer), error) {
-	var found control.Credentials
+func credentialLines(cmd *cobra.Command, c *wire.Client) (any, func(io.Writer), error) {
+	var found wire.Credentials
 	if err := c.Get(cmd.Context(), "/credentials", nil, &found); err != nil {
 		return nil, nil, err
 	}
@@ -44,7 +44,7 @@ func credentialLines(cmd *cobra.Command, c *control.Client) (any, func(io.Writer
 	return found, func(w io.Writer) { io.WriteString(w, lines) }, err
 }
 
-func statusRows(s control.Status) [][]string {
+func statusRows(s wire.Status) [][]string {
 	return [][]string{
 		{"API", s.URL},
 		{"data", s.Data},

@@ -14,7 +14,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -24,14 +24,14 @@ type trigger struct {
 	document string
 	set      []string
 
-	client    *control.Client
+	client    *wire.Client
 	overrides map[string]string
 }
 
 // acts holds the events of documents that can be triggered, and how.
 var acts = map[webhook.EventType]struct {
 	template bool
-	do       func(t *trigger, ctx context.Context, d *control.DocumentRecord) (string, error)
+	do       func(t *trigger, ctx context.Context, d *wire.DocumentRecord) (string, error)
 }{
 	webhook.TypeSignatureViewed:    {false, (*trigger).view},
 	webhook.TypeSignatureSigned:    {false, (*trigger).signOne},
@@ -73,7 +73,7 @@ question of the form, and email=ADDRESS is the respondent's address.`,
 			return nil
 		},
 		ValidArgs: triggers(),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		t.client = c
 		return t.run(cmd.Context(), webhook.EventType(args[0]))
 	})
@@ -84,9 +84,9 @@ question of the form, and email=ADDRESS is the respondent's address.`,
 
 // triggered is what trigger prints.
 type triggered struct {
-	Event      string             `json:"event"`
-	Did        string             `json:"did"`
-	Deliveries []control.Delivery `json:"deliveries"`
+	Event      string          `json:"event"`
+	Did        string          `json:"did"`
+	Deliveries []wire.Delivery `json:"deliveries"`
 }
 
 func (t *trigger) run(ctx context.Context, event webhook.EventType) (any, func(io.Writer), error) {
@@ -94,7 +94,7 @@ func (t *trigger) run(ctx context.Context, event webhook.EventType) (any, func(i
 	if err != nil {
 		return nil, nil, err
 	}
-	out := triggered{Event: string(event), Deliveries: []control.Delivery{}}
+	out := triggered{Event: string(event), Deliveries: []wire.Delivery{}}
 	if event == webhook.TypeFormResponse {
 		out.Did, err = t.submit(ctx)
 	} else {
@@ -108,7 +108,7 @@ func (t *trigger) run(ctx context.Context, event webhook.EventType) (any, func(i
 		return nil, nil, err
 	}
 	for _, d := range after {
-		if !slices.ContainsFunc(before, func(b control.Delivery) bool { return b.ID == d.ID }) {
+		if !slices.ContainsFunc(before, func(b wire.Delivery) bool { return b.ID == d.ID }) {
 			d.Attempts, d.Body = nil, ""
 			out.Deliveries = append(out.Deliveries, d)
 		}
@@ -129,8 +129,8 @@ func (t triggered) print(w io.Writer) {
 }
 
 // deliveries returns the newest 100 deliveries.
-func (t *trigger) deliveries(ctx context.Context) ([]control.Delivery, error) {
-	var page control.Page[control.Delivery]
+func (t *trigger) deliveries(ctx context.Context) ([]wire.Delivery, error) {
+	var page wire.Page[wire.Delivery]
 	err := t.client.Get(ctx, "/deliveries", url.Values{"limit": {"100"}}, &page)
 	return page.Items, err
 }
@@ -172,8 +172,8 @@ func (t *trigger) act(ctx context.Context, event webhook.EventType) (string, err
 }
 
 // find returns the document of --document, or the newest that is in progress.
-func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRecord, error) {
-	var d control.DocumentRecord
+func (t *trigger) find(ctx context.Context, template bool) (*wire.DocumentRecord, error) {
+	var d wire.DocumentRecord
 	kind := signforms.TypePDF
 	if template {
 		kind = signforms.TypePDFTemplate
@@ -187,7 +187,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRec
 		}
 		return &d, nil
 	}
-	var page control.Page[control.DocumentRecord]
+	var page wire.Page[wire.DocumentRecord]
 	if err := t.client.Get(ctx, "/documents", url.Values{"type": {string(kind)}, "status": {string(signforms.StatusPending)}, "limit": {"1"}}, &page); err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*control.DocumentRec
 }
 
 // signer returns who acts: the signer of --set or, among the signers in turn, the first for whom the event would be new.
-func (t *trigger) signer(d *control.DocumentRecord, news func(control.SignerRecord) bool) (string, error) {
+func (t *trigger) signer(d *wire.DocumentRecord, news func(wire.SignerRecord) bool) (string, error) {
 	if named := t.overrides["signer"]; named != "" {
 		return named, nil
 	}
@@ -213,19 +213,19 @@ func (t *trigger) signer(d *control.DocumentRecord, news func(control.SignerReco
 	return "", fmt.Errorf("the document %s is %s, and has no signer left who could still do this", d.ID, d.Status)
 }
 
-func (t *trigger) view(ctx context.Context, d *control.DocumentRecord) (string, error) {
+func (t *trigger) view(ctx context.Context, d *wire.DocumentRecord) (string, error) {
 	if len(t.with("field.")) > 0 {
 		return "", cli.UsageError("--set field.…: viewing a document fills in no fields; leave it out")
 	}
-	signer, err := t.signer(d, func(s control.SignerRecord) bool { return s.ViewedAt.IsZero() })
+	signer, err := t.signer(d, func(s wire.SignerRecord) bool { return s.ViewedAt.IsZero() })
 	if err != nil {
 		return "", err
 	}
-	err = t.client.Post(ctx, "/documents/"+url.PathEscape(d.ID)+"/view", control.Viewing{Signer: signer}, nil)
+	err = t.client.Post(ctx, "/documents/"+url.PathEscape(d.ID)+"/view", wire.Viewing{Signer: signer}, nil)
 	return fmt.Sprintf("%s viewed %s", t.name(d, signer), d.ID), err
 }
 
-func (t *trigger) name(d *control.DocumentRecord, signer string) string {
+func (t *trigger) name(d *wire.DocumentRecord, signer string) string {
 	for _, s := range d.Signers {
 		if s.ID == signer {
 			return cmp.Or(s.Email, signer)
@@ -235,7 +235,7 @@ func (t *trigger) name(d *control.DocumentRecord, signer string) string {
 }
 
 // values returns the fields of --set, and a suitable value for each other required field of the signer.
-func (t *trigger) values(d *control.DocumentRecord, signer control.SignerRecord) (values []signformstest.FieldValue) {
+func (t *trigger) values(d *wire.DocumentRecord, signer wire.SignerRecord) (values []signformstest.FieldValue) {
 	set := t.with("field.")
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		values = append(values, signformstest.FieldValue{Name: name, Value: set[name]})
@@ -250,7 +250,7 @@ func (t *trigger) values(d *control.DocumentRecord, signer control.SignerRecord)
 	return values
 }
 
-func fitting(kind signformstest.FieldKind, signer control.SignerRecord) string {
+func fitting(kind signformstest.FieldKind, signer wire.SignerRecord) string {
 	switch kind {
 	case signformstest.DateField:
 		return "2026-01-01"
@@ -260,22 +260,22 @@ func fitting(kind signformstest.FieldKind, signer control.SignerRecord) string {
 	return cmp.Or(signer.Name, signer.Email)
 }
 
-func (t *trigger) signOne(ctx context.Context, d *control.DocumentRecord) (string, error) {
-	signer, err := t.signer(d, func(s control.SignerRecord) bool { return s.SignedAt.IsZero() })
+func (t *trigger) signOne(ctx context.Context, d *wire.DocumentRecord) (string, error) {
+	signer, err := t.signer(d, func(s wire.SignerRecord) bool { return s.SignedAt.IsZero() })
 	if err != nil {
 		return "", err
 	}
 	return t.sign(ctx, d, signer)
 }
 
-func (t *trigger) sign(ctx context.Context, d *control.DocumentRecord, signer string) (string, error) {
-	var record control.SignerRecord
+func (t *trigger) sign(ctx context.Context, d *wire.DocumentRecord, signer string) (string, error) {
+	var record wire.SignerRecord
 	for _, s := range d.Signers {
 		if s.ID == signer || s.Email == signer {
 			record = s
 		}
 	}
-	in := control.Signature{Signer: signer, Fields: t.values(d, record)}
+	in := wire.Signature{Signer: signer, Fields: t.values(d, record)}
 	if err := t.client.Post(ctx, "/documents/"+url.PathEscape(d.ID)+"/sign", in, d); err != nil {
 		return "", err
 	}
@@ -283,13 +283,13 @@ func (t *trigger) sign(ctx context.Context, d *control.DocumentRecord, signer st
 }
 
 // signAll signs as every signer who has not signed yet, in their order.
-func (t *trigger) signAll(ctx context.Context, d *control.DocumentRecord) (string, error) {
+func (t *trigger) signAll(ctx context.Context, d *wire.DocumentRecord) (string, error) {
 	if t.overrides["signer"] != "" {
 		return "", cli.UsageError("--set signer=…: for this event every signer signs who has not signed yet; leave it out")
 	}
 	var did []string
 	for range d.Signers {
-		signer, err := t.signer(d, func(s control.SignerRecord) bool { return s.SignedAt.IsZero() })
+		signer, err := t.signer(d, func(s wire.SignerRecord) bool { return s.SignedAt.IsZero() })
 		if err != nil {
 			if len(did) > 0 {
 				break
@@ -316,7 +316,7 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 			return "", err
 		}
 	} else {
-		var page control.Page[signformstest.FormState]
+		var page wire.Page[signformstest.FormState]
 		if err := t.client.Get(ctx, "/forms", url.Values{"limit": {"1"}}, &page); err != nil {
 			return "", err
 		}
@@ -334,7 +334,7 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 			in.Answers[f.Question] = answerTo(f)
 		}
 	}
-	var out control.Submitted
+	var out wire.Submitted
 	err := t.client.Post(ctx, "/forms/"+url.PathEscape(form.ID)+"/submit", in, &out)
 	return fmt.Sprintf("%s answered %s: response %s", in.RespondentEmail, form.ID, out.FormResponseID), err
 }

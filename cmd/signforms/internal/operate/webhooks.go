@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/signformstest"
 )
 
@@ -28,15 +28,15 @@ func newWebhooksAdd() *cobra.Command {
 		Long:    "Add a webhook to a running sandbox and print its id. It gets the events that happen from now on.",
 		Example: "  signforms webhooks add http://localhost:3000/hook --event new_signature_completed",
 		Args:    cli.ExactlyOne("URL that gets the deliveries"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		if w.Event == "" {
-			return nil, nil, cli.UsageError("say with --event which events it gets: %s", strings.Join(control.EventFamilies(), ", "))
+			return nil, nil, cli.UsageError("say with --event which events it gets: %s", strings.Join(wire.EventFamilies(), ", "))
 		}
 		w.URL = args[0]
 		return newID(cmd, c, "/webhooks", w)
 	})
 	f := cmd.Flags()
-	cli.OneOf(cmd, "family", "event", "family of events: %s", control.EventFamilies(), func(family string) error {
+	cli.OneOf(cmd, "family", "event", "family of events: %s", wire.EventFamilies(), func(family string) error {
 		if w.Event != "" {
 			return errors.New("a webhook gets one family of events: add another webhook for it")
 		}
@@ -72,13 +72,13 @@ func newWebhooksTest() *cobra.Command {
 		Long: "Do what the service's Test Webhook button does: send one array with a sample event per tracked record,\n" +
 			"and print the delivery's id.",
 		Args: cli.ExactlyOne("ID of a webhook"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		return newID(cmd, c, "/webhooks/"+url.PathEscape(args[0])+"/test", nil)
 	})
 }
 
 func newWebhooksResend() *cobra.Command {
-	var since control.Duration
+	var since wire.Duration
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "resend WEBHOOK|DELIVERY",
 		Short: "Send deliveries of a running sandbox again",
@@ -86,21 +86,21 @@ func newWebhooksResend() *cobra.Command {
 			"timestamp and signature are new.",
 		Example: "  signforms webhooks resend 8d8ac610-566d-4ef0-9c22-186b2a5ed793 --since 2h",
 		Args:    cli.ExactlyOne("ID of a webhook or a delivery"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		id := url.PathEscape(args[0])
-		var delivery control.Delivery
+		var delivery wire.Delivery
 		if err := c.Get(cmd.Context(), "/deliveries/"+id, nil, &delivery); err == nil {
 			if since != 0 {
 				return nil, nil, cli.UsageError("--since goes with the ID of a webhook, and this is that of one delivery")
 			}
 			err := c.Post(cmd.Context(), "/deliveries/"+id+"/resend", nil, nil)
-			return control.Resent{Resent: 1}, func(w io.Writer) { fmt.Fprintln(w, "1 delivery is sent again") }, err
+			return wire.Resent{Resent: 1}, func(w io.Writer) { fmt.Fprintln(w, "1 delivery is sent again") }, err
 		}
 		in, err := sinceAgo(cmd, c, since)
 		if err != nil {
 			return nil, nil, err
 		}
-		var out control.Resent
+		var out wire.Resent
 		err = c.Post(cmd.Context(), "/webhooks/"+id+"/resend", in, &out)
 		return out, func(w io.Writer) {
 			fmt.Fprintln(w, cli.Count(out.Resent, "delivery is", "deliveries are"), "sent again")
@@ -111,11 +111,11 @@ func newWebhooksResend() *cobra.Command {
 }
 
 // sinceAgo counts back from the sandbox's time, because its clock may be days ahead of the wall clock.
-func sinceAgo(cmd *cobra.Command, c *control.Client, ago control.Duration) (in control.Since, err error) {
+func sinceAgo(cmd *cobra.Command, c *wire.Client, ago wire.Duration) (in wire.Since, err error) {
 	if ago == 0 {
 		return in, nil
 	}
-	var now control.Clock
+	var now wire.Clock
 	err = c.Get(cmd.Context(), "/clock", nil, &now)
 	in.Since = now.Now.Add(-time.Duration(ago))
 	return in, err

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
@@ -18,7 +18,7 @@ func Workspaces() *cobra.Command {
 }
 
 func newWorkspacesCreate() *cobra.Command {
-	var in control.NewWorkspace
+	var in wire.NewWorkspace
 	var seed string
 	cmd := new(target).command(&cobra.Command{
 		Use:   "create [NAME]",
@@ -27,7 +27,7 @@ func newWorkspacesCreate() *cobra.Command {
 			"commands act in it with --workspace or $SIGNFORMS_SANDBOX_WORKSPACE, which take its id or its name.",
 		Example: "  W=$(signforms workspaces create --seed seed.yaml --lifetime 1h) && export SIGNFORMS_SANDBOX_WORKSPACE=$W\n  eval \"$(signforms status --env)\"",
 		Args:    cobra.MaximumNArgs(1),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
 		if len(args) > 0 {
 			if in.Name = args[0]; in.Name == "" {
 				return nil, nil, cli.UsageError("the name is empty: leave it out for a workspace without a name")
@@ -44,7 +44,7 @@ func newWorkspacesCreate() *cobra.Command {
 		if cmd.Flags().Changed("lifetime") && in.Lifetime == 0 {
 			return nil, nil, cli.UsageError("--lifetime must be at least 1s: leave it out for a workspace that stays")
 		}
-		var made control.CreatedWorkspace
+		var made wire.CreatedWorkspace
 		if err := c.Post(cmd.Context(), "/workspaces", in, &made); err != nil {
 			return nil, nil, file.Explain(err)
 		}
@@ -61,11 +61,11 @@ func newWorkspacesList() *cobra.Command {
 	return newSandboxList(new(target), cmd, "/workspaces", workspaceColumns)
 }
 
-var workspaceColumns = []cli.Column[control.Workspace]{
-	{Name: "id", Value: func(w control.Workspace) string { return w.ID }},
-	{Name: "name", Value: func(w control.Workspace) string { return w.Name }, Long: true},
-	{Name: "used", Value: func(w control.Workspace) string { return w.UsedAt.Format(time.RFC3339) }},
-	{Name: "lifetime", Value: func(w control.Workspace) string {
+var workspaceColumns = []cli.Column[wire.Workspace]{
+	{Name: "id", Value: func(w wire.Workspace) string { return w.ID }},
+	{Name: "name", Value: func(w wire.Workspace) string { return w.Name }, Long: true},
+	{Name: "used", Value: func(w wire.Workspace) string { return w.UsedAt.Format(time.RFC3339) }},
+	{Name: "lifetime", Value: func(w wire.Workspace) string {
 		if w.Lifetime == 0 {
 			return "-"
 		}
@@ -79,8 +79,8 @@ func newWorkspacesRemove() *cobra.Command {
 		Short: "Remove a workspace of a running sandbox with all that it has",
 		Long:  "Remove a workspace by its id or name, with its records, logs and files. The first workspace stays: see signforms reset.",
 		Args:  cli.ExactlyOne("WORKSPACE"),
-	}, func(cmd *cobra.Command, args []string, c *control.Client) (any, func(io.Writer), error) {
-		if err := control.CheckWorkspace(args[0]); err != nil {
+	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
+		if err := wire.CheckWorkspace(args[0]); err != nil {
 			return nil, nil, cli.UsageError("%w", err)
 		}
 		err := c.Delete(cmd.Context(), "/workspaces/"+url.PathEscape(args[0]))

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // Env is the prefix of the variables of serve and of the commands that act on a running sandbox.
@@ -23,9 +23,9 @@ const (
 
 // Explain adds to an error what the user can do about it. addressFlag and tokenFlag are the flags that it names.
 func Explain(err error, address, token, addressFlag, tokenFlag string) error {
-	refused, answered := errors.AsType[*control.Error](err)
+	refused, answered := errors.AsType[*wire.Error](err)
 	switch {
-	case errors.Is(err, control.ErrNoSandbox):
+	case errors.Is(err, wire.ErrNoSandbox):
 		return fmt.Errorf("%w; start one with signforms serve, or say with %s or $%sURL where it is", err, addressFlag, Env)
 	case !answered || refused.Status != http.StatusUnauthorized:
 		return err
@@ -36,7 +36,7 @@ func Explain(err error, address, token, addressFlag, tokenFlag string) error {
 }
 
 // ClockNote returns how far the clock is ahead of the wall clock, or "".
-func ClockNote(c *control.Clock) string {
+func ClockNote(c *wire.Clock) string {
 	if ahead := time.Duration(c.Ahead); ahead >= time.Second {
 		return ", " + ahead.String() + " ahead of the wall clock"
 	}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // envVariable is one variable for clients and receivers, and the flag of serve that sets its value.
 type envVariable struct{ name, flag, value string }
 
 // envVariables returns the variables that the SDK's examples and the commands of this program read.
-func envVariables(c control.Credentials) []envVariable {
+func envVariables(c wire.Credentials) []envVariable {
 	return []envVariable{
 		{"SIGNFORMS_BASE_URL", "--public-url", c.BaseURL},
 		{"SIGNFORMS_API_KEY", "--api-key", c.APIKey},
@@ -28,7 +28,7 @@ func envVariables(c control.Credentials) []envVariable {
 const plainEnv = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+=-[]"
 
 // CheckEnvFile refuses values that programs read differently from an --env-file. A shell would run some of them as commands.
-func CheckEnvFile(c control.Credentials) error {
+func CheckEnvFile(c wire.Credentials) error {
 	for _, v := range envVariables(c) {
 		if strings.Trim(v.value, plainEnv) != "" {
 			return fmt.Errorf("--env-file: %s may hold letters of ASCII, digits and _ . : / @ %% + = - only, as shells and Docker read other characters differently: "+
@@ -38,7 +38,7 @@ func CheckEnvFile(c control.Credentials) error {
 	return nil
 }
 
-func envFileLines(c control.Credentials) string {
+func envFileLines(c wire.Credentials) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Secrets of a sandbox. If this file is in a repository, add it to .gitignore.\n%sURL=%s\n", Env, c.BaseURL)
 	for _, v := range envVariables(c) {
@@ -48,7 +48,7 @@ func envFileLines(c control.Credentials) string {
 }
 
 // ShellLines returns the variables for eval in a shell. Values are quoted, because an answer must never run as a command.
-func ShellLines(c control.Credentials) (string, error) {
+func ShellLines(c wire.Credentials) (string, error) {
 	var b strings.Builder
 	for _, v := range envVariables(c) {
 		if strings.ContainsFunc(v.value, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -65,7 +65,7 @@ func ShellLines(c control.Credentials) (string, error) {
 
 // WriteEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete, because a
 // script may wait for it.
-func WriteEnvFile(name string, c control.Credentials) error {
+func WriteEnvFile(name string, c wire.Credentials) error {
 	if err := CheckEnvFile(c); err != nil {
 		return err
 	}

@@ -11,12 +11,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // File is a seed file that was read.
 type File struct {
-	Seed  *control.Seed
+	Seed  *wire.Seed
 	name  string
 	lines map[string]int // the lines of "templates[0]" and so on
 }
@@ -30,7 +30,7 @@ func Read(name string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the seed: %w", err)
 	}
-	f := &File{Seed: &control.Seed{}, name: name, lines: map[string]int{}}
+	f := &File{Seed: &wire.Seed{}, name: name, lines: map[string]int{}}
 	documents := yaml.NewDecoder(bytes.NewReader(text))
 	var root yaml.Node
 	if err := documents.Decode(&root); errors.Is(err, io.EOF) {
@@ -63,7 +63,7 @@ func readFile(name string) ([]byte, error) {
 
 // Explain adds the file's name and the line to an error of applying the seed.
 func (f *File) Explain(err error) error {
-	e, ok := errors.AsType[*control.Error](err)
+	e, ok := errors.AsType[*wire.Error](err)
 	if !ok || f.lines[e.Path] == 0 {
 		return err
 	}

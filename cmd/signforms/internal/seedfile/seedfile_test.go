@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -48,17 +49,17 @@ webhooks:
 	f, err := seedfile.Read(name)
 	require.NoError(t, err)
 	ann := []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}
-	require.Equal(t, &control.Seed{
-		Templates: []control.Template{{
+	require.Equal(t, &wire.Seed{
+		Templates: []wire.Template{{
 			Key: "offer", Template: signformstest.Template{Name: "2026", Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller", Colour: "#1F6FEB"}}, SigningOrder: true,
 				Variables: []string{"[fee]"}, PDF: []byte("%PDF-1.4"),
 				Fields: []signformstest.TemplateField{{Name: "Signature", Role: "Buyer", Kind: "signature", Required: true, Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}},
-			}, ExpiresFor: control.Duration(7 * 24 * time.Hour),
+			}, ExpiresFor: wire.Duration(7 * 24 * time.Hour),
 		}},
-		Forms: []control.Form{{Key: "intake", Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{
+		Forms: []wire.Form{{Key: "intake", Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{
 			{Question: "Name", Required: true}, {Question: "Colour", Kind: "choice", Choices: []string{"red", "blue"}},
 		}}}},
-		Documents: []control.Document{{Document: signformstest.Document{Name: "Lease", Signers: ann}}, {Document: signformstest.Document{Name: "Rent", Signers: ann, Draft: true}}},
+		Documents: []wire.Document{{Document: signformstest.Document{Name: "Lease", Signers: ann}}, {Document: signformstest.Document{Name: "Rent", Signers: ann, Draft: true}}},
 		Webhooks:  []signformstest.Webhook{{URL: "http://localhost:3000/hook", Event: "new_template_response", Documents: []string{"offer"}}},
 	}, f.Seed)
 }
@@ -87,7 +88,7 @@ func TestMistakesNameTheirLine(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	f, err := seedfile.Read(write(t, "# nothing\n"))
 	require.NoError(t, err)
-	require.Equal(t, &control.Seed{}, f.Seed)
+	require.Equal(t, &wire.Seed{}, f.Seed)
 }
 
 // Mistakes that only the service finds are reported with their line too, and then nothing is added.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // The bounds of request bodies that are read or used at a time, because they are held in memory. A small body does not count.
@@ -29,7 +30,7 @@ func (b *bodies) wrap(next http.Handler) http.Handler {
 		if r.ContentLength < 0 || r.ContentLength > anyBody { // one that announces more is refused unread
 			r.Body = body
 		} else if r.ContentLength > smallBody && !body.take(r.ContentLength) {
-			control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "busy", Message: errBusy.Error()})
+			control.WriteError(w, &wire.Error{Status: http.StatusServiceUnavailable, Code: "busy", Message: errBusy.Error()})
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // hostCheck refuses requests from browsers under an unknown host name. Otherwise a page of another site could read the console
@@ -57,7 +58,7 @@ func (c hostCheck) allows(header string) bool {
 func (c hostCheck) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if forPeople(r.URL.Path) && !c.allows(r.Host) {
-			control.WriteError(w, &control.Error{
+			control.WriteError(w, &wire.Error{
 				Status: http.StatusMisdirectedRequest, Code: "host",
 				Message: "the name in the request's Host header is not allowed; start the sandbox with that name as --allow-host, or in --public-url",
 			})

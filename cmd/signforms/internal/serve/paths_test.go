@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
 // operationsOf returns method and path of every operation of docs/control.yaml.
@@ -35,11 +36,11 @@ func operationsOf(t *testing.T) (all [][2]string) {
 func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
 	all, client := open(t, nil, nil)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	ann := create(t, all, control.NewWorkspace{Name: "ann", Seed: lease})
-	bob := create(t, all, control.NewWorkspace{Name: "bob", Seed: lease})
+	ann := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease})
+	bob := create(t, all, wire.NewWorkspace{Name: "bob", Seed: lease})
 	_, err := all.first.server.TryAddDocument(lease.Documents[0].Document)
 	require.NoError(t, err)
-	first := &control.CreatedWorkspace{Workspace: all.List()[0]}
+	first := &wire.CreatedWorkspace{Workspace: all.List()[0]}
 	before := state(t, client, first) + state(t, client, ann) + state(t, client, bob)
 	unclean := func(method, path string) {
 		t.Helper()
@@ -53,7 +54,7 @@ func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
 	}
 	id := ann.Seeded.Documents[0]
 	odd := []string{"", ".", "..", "x/..", "./.", "../..", "%2e", "%2E%2e", "x/%2e%2e", "%2F", "..%2f..", "%2e/%2e%2e/_"}
-	bases := []string{control.WorkspacePrefix + "ann", control.WorkspacePrefix + ann.ID, control.WorkspacePrefix + bob.ID, "/_"}
+	bases := []string{wire.WorkspacePrefix + "ann", wire.WorkspacePrefix + ann.ID, wire.WorkspacePrefix + bob.ID, "/_"}
 	pick := func(from []string) string { return from[rand.IntN(len(from))] }
 	console := [][2]string{{"POST", "/settings/reset"}, {"POST", "/documents/new"}, {"GET", "/documents"}, {"POST", "/clock"}, {"GET", "/"}}
 	for _, op := range operationsOf(t) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
@@ -32,7 +33,7 @@ func (f *serveFlags) applySeed(ctx context.Context, api *control.API, seed *seed
 
 // readyLine is what --json prints, on one line, once the sandbox takes requests.
 type readyLine struct {
-	control.Credentials
+	wire.Credentials
 	Listening string `json:"listening"` // the base URL without --public-url
 	Console   string `json:"consoleUrl"`
 	Data      string `json:"data"`

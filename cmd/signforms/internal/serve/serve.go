@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
@@ -102,7 +102,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 		return nil, cli.UsageError("--token begins or ends with a blank, or holds a control character: a header cannot carry it")
 	}
 	if f.envFile != "" {
-		given := control.Credentials{BaseURL: f.publicURL, APIKey: f.apiKey, WorkspaceID: f.workspaceID, WebhookSecret: f.webhookSecret}
+		given := wire.Credentials{BaseURL: f.publicURL, APIKey: f.apiKey, WorkspaceID: f.workspaceID, WebhookSecret: f.webhookSecret}
 		if err := sandbox.CheckEnvFile(given); err != nil {
 			return nil, cli.UsageError("%w", err)
 		}

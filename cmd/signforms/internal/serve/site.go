@@ -12,6 +12,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
@@ -34,7 +35,7 @@ func newSite(hosts hostCheck, tokens tokenCheck, publicURL string) *site {
 		s.origins.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may send another Host than the browser
 	}
 	s.origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		control.WriteError(w, &control.Error{Status: http.StatusForbidden, Code: "origin", Message: "a page of another site may not change anything here"})
+		control.WriteError(w, &wire.Error{Status: http.StatusForbidden, Code: "origin", Message: "a page of another site may not change anything here"})
 	}))
 	return s
 }
@@ -47,7 +48,7 @@ func (s *site) middleware(http.Handler) http.Handler {
 		case r.URL.Path == "/livez":
 			w.WriteHeader(http.StatusOK)
 		case open == nil:
-			control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "starting", Message: "the sandbox has not started yet"})
+			control.WriteError(w, &wire.Error{Status: http.StatusServiceUnavailable, Code: "starting", Message: "the sandbox has not started yet"})
 		case r.URL.Path == "/readyz":
 			ready(w, open)
 		default:
@@ -72,7 +73,7 @@ func safeByDefault(next http.Handler) http.Handler {
 // ready answers /readyz with 200, or with 503 and the reason why changes cannot be saved.
 func ready(w http.ResponseWriter, open *workspaces) {
 	if err := open.checkStorage(); err != nil {
-		control.WriteError(w, &control.Error{Status: http.StatusServiceUnavailable, Code: "storage", Message: err.Error()})
+		control.WriteError(w, &wire.Error{Status: http.StatusServiceUnavailable, Code: "storage", Message: err.Error()})
 	}
 }
 
@@ -99,7 +100,7 @@ func (s *site) route(open *workspaces, w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, control.Prefix+"/clock/") { // streams of events, advances and waits
+	if r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, wire.Prefix+"/clock/") { // streams of events, advances and waits
 		defer context.AfterFunc(s.ending, cancel)()
 	}
 	workspace.ServeHTTP(w, r.WithContext(ctx))
@@ -112,7 +113,7 @@ func clean(name string) bool {
 }
 
 // nothingHere answers a request for what is not there: for a page with a page. It has the part that a page which updates itself shows.
-func nothingHere(w http.ResponseWriter, r *http.Request, err *control.Error) {
+func nothingHere(w http.ResponseWriter, r *http.Request, err *wire.Error) {
 	look.SecureFile(w.Header())
 	if !forPeople(r.URL.Path) || control.Holds(path.Clean(r.URL.Path)) {
 		control.WriteError(w, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -53,7 +54,7 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 		case !strings.HasPrefix(r.URL.Path, "/_/"), c.open && c.token == "":
 			next.ServeHTTP(w, r)
 		case c.token == "":
-			control.WriteError(w, &control.Error{
+			control.WriteError(w, &wire.Error{
 				Status: http.StatusForbidden, Code: "token",
 				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandbox.Env +
 					"TOKEN, or on loopback and without a --public-url for others",
@@ -80,13 +81,13 @@ func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Req
 		http.Redirect(w, r, loginFor(r), http.StatusSeeOther)
 	case given:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox", error="invalid_token"`)
-		control.WriteError(w, &control.Error{
+		control.WriteError(w, &wire.Error{
 			Status: http.StatusUnauthorized, Code: "token",
 			Message: "the token is wrong: send the one that the sandbox was started with, as --token or $" + sandbox.Env + "TOKEN",
 		})
 	default:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="signforms sandbox"`)
-		control.WriteError(w, &control.Error{
+		control.WriteError(w, &wire.Error{
 			Status: http.StatusUnauthorized, Code: "token",
 			Message: "the token is missing: send what the sandbox was started with as --token, as Authorization: Bearer …",
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -65,7 +66,7 @@ func (w *workspace) base() string {
 	if w.id == "" {
 		return console.Prefix
 	}
-	return control.WorkspacePrefix + w.id + "/"
+	return wire.WorkspacePrefix + w.id + "/"
 }
 
 // ServeHTTP answers a request as find returned it. One to a relay comes from the workspace itself, and does not count as a use.
@@ -81,7 +82,7 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(w.removed, cancel)()
 	r = r.WithContext(ctx)
 	switch {
-	case strings.HasPrefix(path, control.Prefix+"/"):
+	case strings.HasPrefix(path, wire.Prefix+"/"):
 		w.api.ServeHTTP(out, r)
 	case strings.HasPrefix(path, control.RelayPrefix):
 		w.api.Relay().ServeHTTP(out, r)
@@ -106,14 +107,14 @@ var linkPaths = []string{"/sign/", "/form/", "/documents/", "/finished/", contro
 
 // find returns the workspace that a request is for, and the request as it is without the workspace in its path. A request that names
 // none is for the first, and so is one whose key or link is unknown.
-func (ws *workspaces) find(r *http.Request) (*workspace, *http.Request, *control.Error) {
-	if rest, ok := strings.CutPrefix(r.URL.Path, control.WorkspacePrefix); ok {
+func (ws *workspaces) find(r *http.Request) (*workspace, *http.Request, *wire.Error) {
+	if rest, ok := strings.CutPrefix(r.URL.Path, wire.WorkspacePrefix); ok {
 		idOrName, _, _ := strings.Cut(rest, "/")
 		w := ws.named(idOrName)
 		if w == nil {
 			return nil, nil, noWorkspace(idOrName)
 		}
-		return w, without(r, control.WorkspacePrefix+idOrName), nil
+		return w, without(r, wire.WorkspacePrefix+idOrName), nil
 	}
 	name := r.Header.Get("x-api-key")
 	if strings.HasPrefix(r.URL.Path, console.Prefix) {

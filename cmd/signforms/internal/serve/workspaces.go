@@ -16,6 +16,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -42,15 +43,15 @@ type workspaces struct {
 // saved is what the data file says of a workspace after the first. One that is not whole is deleted at the next start: it was not made
 // to its end, or is being removed.
 type saved struct {
-	Name      string           `json:"name,omitempty"`
-	Lifetime  control.Duration `json:"lifetime,omitempty"`
-	CreatedAt time.Time        `json:"createdAt"`
-	Seed      *control.Seed    `json:"seed,omitempty"`
-	Whole     bool             `json:"whole"`
+	Name      string        `json:"name,omitempty"`
+	Lifetime  wire.Duration `json:"lifetime,omitempty"`
+	CreatedAt time.Time     `json:"createdAt"`
+	Seed      *wire.Seed    `json:"seed,omitempty"`
+	Whole     bool          `json:"whole"`
 }
 
 // begin starts the first workspace, with options of its own, and the others that the data file holds.
-func (ws *workspaces) begin(ctx context.Context, own signformstest.Options, seed *control.Seed) error {
+func (ws *workspaces) begin(ctx context.Context, own signformstest.Options, seed *wire.Seed) error {
 	ws.byID, ws.byName, ws.byPrefix = map[string]*workspace{}, map[string]*workspace{}, map[string]*workspace{}
 	ws.first = newWorkspace("", saved{Seed: seed})
 	if err := ws.start(ws.first, own); err != nil {
@@ -161,7 +162,7 @@ func (ws *workspaces) let(w *workspace) bool {
 }
 
 // Create implements [control.Workspaces].
-func (ws *workspaces) Create(ctx context.Context, in control.NewWorkspace) (*control.CreatedWorkspace, error) {
+func (ws *workspaces) Create(ctx context.Context, in wire.NewWorkspace) (*wire.CreatedWorkspace, error) {
 	w, err := ws.reserve(saved{Name: in.Name, Lifetime: in.Lifetime, CreatedAt: time.Now().UTC().Truncate(time.Millisecond), Seed: in.Seed})
 	if err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func (ws *workspaces) Create(ctx context.Context, in control.NewWorkspace) (*con
 		return nil, err
 	}
 	ws.open(w)
-	return &control.CreatedWorkspace{Workspace: ws.describe(w), Credentials: w.api.Credentials(), Seeded: seeded}, nil
+	return &wire.CreatedWorkspace{Workspace: ws.describe(w), Credentials: w.api.Credentials(), Seeded: seeded}, nil
 }
 
 // reserve takes a place and an id for a new workspace.
@@ -197,7 +198,7 @@ func (ws *workspaces) reserve(s saved) (*workspace, error) {
 }
 
 // make starts a new workspace and adds its seed.
-func (ws *workspaces) make(ctx context.Context, w *workspace) (*control.Seeded, error) {
+func (ws *workspaces) make(ctx context.Context, w *workspace) (*wire.Seeded, error) {
 	if err := ws.save(ctx, w, false); err != nil {
 		return nil, err
 	}
@@ -242,10 +243,10 @@ func (ws *workspaces) discard(w *workspace) {
 }
 
 // List implements [control.Workspaces].
-func (ws *workspaces) List() []control.Workspace {
+func (ws *workspaces) List() []wire.Workspace {
 	ws.mu.RLock()
 	defer ws.mu.RUnlock()
-	all := []control.Workspace{ws.describe(ws.first)}
+	all := []wire.Workspace{ws.describe(ws.first)}
 	for _, w := range ws.others {
 		if w.opened {
 			all = append(all, ws.describe(w))
@@ -267,10 +268,10 @@ func (ws *workspaces) consoles() []console.Workspace {
 	return all
 }
 
-func (ws *workspaces) describe(w *workspace) control.Workspace {
-	return control.Workspace{
+func (ws *workspaces) describe(w *workspace) wire.Workspace {
+	return wire.Workspace{
 		ID: w.server.WorkspaceID, Name: w.Name, Lifetime: w.Lifetime, CreatedAt: w.CreatedAt, UsedAt: w.usedAt(),
-		ControlURL: w.server.PublicURL + control.WorkspacePrefix + w.server.WorkspaceID + "/api/v1",
+		ControlURL: w.server.PublicURL + wire.WorkspacePrefix + w.server.WorkspaceID + "/api/v1",
 	}
 }
 
@@ -365,10 +366,10 @@ func (ws *workspaces) close() {
 	}
 }
 
-func noWorkspace(idOrName string) *control.Error {
+func noWorkspace(idOrName string) *wire.Error {
 	return refusal(http.StatusNotFound, "not_found", "there is no workspace %.64q: it may have been removed, or have ended unused", idOrName)
 }
 
-func refusal(status int, code, format string, args ...any) *control.Error {
-	return &control.Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
+func refusal(status int, code, format string, args ...any) *wire.Error {
+	return &wire.Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}
 }

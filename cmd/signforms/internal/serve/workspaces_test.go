@@ -19,6 +19,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
@@ -60,7 +61,7 @@ func openStore(t testing.TB, path string) *sqlitestore.Store {
 	return store
 }
 
-func create(t testing.TB, all *workspaces, in control.NewWorkspace) *control.CreatedWorkspace {
+func create(t testing.TB, all *workspaces, in wire.NewWorkspace) *wire.CreatedWorkspace {
 	t.Helper()
 	made, err := all.Create(t.Context(), in)
 	require.NoError(t, err)
@@ -94,27 +95,27 @@ func item(t testing.TB, client *http.Client, url string) map[string]any {
 	return page.Items[0]
 }
 
-var lease = &control.Seed{
-	Templates: []control.Template{{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}},
-	Forms:     []control.Form{{Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}}},
-	Documents: []control.Document{{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}},
+var lease = &wire.Seed{
+	Templates: []wire.Template{{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}},
+	Forms:     []wire.Form{{Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}}},
+	Documents: []wire.Document{{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}},
 }
 
 // TestEverythingFindsItsWorkspace: keys, links, PDFs, relays and control paths lead to the workspace that they belong to.
 func TestEverythingFindsItsWorkspace(t *testing.T) {
 	all, client := open(t, nil, nil)
-	ann, bob := create(t, all, control.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, control.NewWorkspace{Name: "bob", Seed: lease})
+	ann, bob := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, wire.NewWorkspace{Name: "bob", Seed: lease})
 	base := ann.BaseURL
 
-	for _, w := range []*control.CreatedWorkspace{ann, bob} {
+	for _, w := range []*wire.CreatedWorkspace{ann, bob} {
 		id := w.Seeded.Documents[0]
 		_, text := ask(t, client, "GET", base+"/get-documents", "", "x-api-key", w.APIKey, "workspaceid", w.WorkspaceID)
 		require.Contains(t, text, id)
-		for _, path := range []string{control.WorkspacePrefix + w.ID, control.WorkspacePrefix + w.Name} {
+		for _, path := range []string{wire.WorkspacePrefix + w.ID, wire.WorkspacePrefix + w.Name} {
 			require.Equal(t, id, item(t, client, base+path+"/api/v1/documents")["id"])
 		}
 		require.Equal(t, base+"/_/w/"+w.ID+"/api/v1", w.ControlURL)
-		require.Equal(t, id, item(t, client, base+control.WorkspacePrefix+strings.ToUpper(w.ID)+"/api/v1/documents")["id"])
+		require.Equal(t, id, item(t, client, base+wire.WorkspacePrefix+strings.ToUpper(w.ID)+"/api/v1/documents")["id"])
 		link := item(t, client, w.ControlURL+"/messages")["link"].(string)
 		status, text := ask(t, client, "GET", link, "")
 		require.Equal(t, http.StatusOK, status)
@@ -146,7 +147,7 @@ func TestEverythingFindsItsWorkspace(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, status, text)
 	}
 	// The short path means the first workspace, whatever else the request holds.
-	_, text = ask(t, client, "GET", base+control.Prefix+"/documents", "", "x-api-key", ann.APIKey)
+	_, text = ask(t, client, "GET", base+wire.Prefix+"/documents", "", "x-api-key", ann.APIKey)
 	require.JSONEq(t, `{"items":[],"total":0}`, text)
 	require.Equal(t, http.StatusOK, must(ask(t, client, "GET", base+"/_/w/"+all.first.server.WorkspaceID+"/api/v1/status", "")))
 	require.Equal(t, http.StatusNotFound, must(ask(t, client, "GET", base+"/_/w/nobody/api/v1/status", "")))
@@ -158,7 +159,7 @@ func TestConsolesOfWorkspaces(t *testing.T) {
 	base := all.first.server.URL
 	_, text := ask(t, client, "GET", base+"/_/", "")
 	require.NotContains(t, text, "<summary>Workspace", "there is one only")
-	ann, bob := create(t, all, control.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, control.NewWorkspace{Seed: lease})
+	ann, bob := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, wire.NewWorkspace{Seed: lease})
 	_, err := all.first.server.TryAddDocument(signformstest.Document{Name: "Of the first", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, err)
 	for path, names := range map[string][2]string{"/_/documents": {"Of the first", "Lease"}, "/_/w/ann/documents": {"Lease", "Of the first"}} {
@@ -198,7 +199,7 @@ func TestConsolesOfWorkspaces(t *testing.T) {
 func must(status int, _ string) int { return status }
 
 // openDocument returns the list of documents, as a client gets it.
-func openDocument(t *testing.T, client *http.Client, base string, w *control.CreatedWorkspace) string {
+func openDocument(t *testing.T, client *http.Client, base string, w *wire.CreatedWorkspace) string {
 	t.Helper()
 	_, text := ask(t, client, "GET", base+"/get-documents", "", "x-api-key", w.APIKey)
 	return text
@@ -211,7 +212,7 @@ func TestWorkspacesShareNothing(t *testing.T) {
 		defer network.Close()
 		all, client := open(t, nil, network)
 		defer all.close()
-		ann, bob := create(t, all, control.NewWorkspace{Seed: lease}), create(t, all, control.NewWorkspace{Seed: lease})
+		ann, bob := create(t, all, wire.NewWorkspace{Seed: lease}), create(t, all, wire.NewWorkspace{Seed: lease})
 		hung, release := context.WithCancel(t.Context())
 		defer release()
 		receiver := network.Serve("hung.test", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -220,7 +221,7 @@ func TestWorkspacesShareNothing(t *testing.T) {
 			case <-r.Context().Done():
 			}
 		}))
-		post := func(w *control.CreatedWorkspace, path, body string) (int, string) {
+		post := func(w *wire.CreatedWorkspace, path, body string) (int, string) {
 			return ask(t, client, "POST", w.ControlURL+path, body)
 		}
 		before := state(t, client, bob)
@@ -253,14 +254,14 @@ func TestWorkspacesShareNothing(t *testing.T) {
 	})
 }
 
-func remind(t *testing.T, client *http.Client, w *control.CreatedWorkspace, want int) {
+func remind(t *testing.T, client *http.Client, w *wire.CreatedWorkspace, want int) {
 	t.Helper()
 	status, text := ask(t, client, "POST", w.BaseURL+"/send-reminder?documentType=PDF&documentId="+w.Seeded.Documents[0], "", "x-api-key", w.APIKey)
 	require.Equal(t, want, status, text)
 }
 
 // state returns what a workspace holds, without its time.
-func state(t *testing.T, client *http.Client, w *control.CreatedWorkspace) string {
+func state(t *testing.T, client *http.Client, w *wire.CreatedWorkspace) string {
 	t.Helper()
 	var all strings.Builder
 	for _, path := range []string{"/clock", "/documents", "/deliveries", "/messages", "/requests", "/faults", "/webhooks"} {
@@ -280,7 +281,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	store := openStore(t, path)
 	all, client := open(t, store, nil)
-	gone, stays := create(t, all, control.NewWorkspace{Name: "gone", Seed: lease}), create(t, all, control.NewWorkspace{Name: "stays", Seed: lease})
+	gone, stays := create(t, all, wire.NewWorkspace{Name: "gone", Seed: lease}), create(t, all, wire.NewWorkspace{Name: "stays", Seed: lease})
 	_, err := all.first.server.TryAddDocument(lease.Documents[0].Document)
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, must(ask(t, client, "POST", gone.ControlURL+"/relays/abcdefghijklmnopqrst", "")))
@@ -294,7 +295,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 		defer stream.Body.Close()
 		streams = append(streams, stream)
 	}
-	status, text := ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/gone", "")
+	status, text := ask(t, client, "DELETE", gone.BaseURL+wire.Prefix+"/workspaces/gone", "")
 	require.Equal(t, http.StatusNoContent, status, text)
 	for _, stream := range streams {
 		_, err = io.ReadAll(stream.Body) // would wait for ever
@@ -306,11 +307,11 @@ func TestRemovingAWorkspace(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 	require.Contains(t, text, "there is no workspace &#34;gone&lt;i&gt;&#34;: it may have been removed")
 	require.Contains(t, text, `<a href="/_/">`)
-	require.Equal(t, http.StatusNotFound, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/gone", "")))
-	require.Equal(t, http.StatusConflict, must(ask(t, client, "DELETE", gone.BaseURL+control.Prefix+"/workspaces/"+all.first.server.WorkspaceID, "")))
+	require.Equal(t, http.StatusNotFound, must(ask(t, client, "DELETE", gone.BaseURL+wire.Prefix+"/workspaces/gone", "")))
+	require.Equal(t, http.StatusConflict, must(ask(t, client, "DELETE", gone.BaseURL+wire.Prefix+"/workspaces/"+all.first.server.WorkspaceID, "")))
 	for _, path := range []string{"/clock/advance", "/reset", "/templates"} { // that found it before it was removed
 		answer, in := httptest.NewRecorder(), map[string]string{"/clock/advance": `{"by":"1h"}`, "/templates": `{"name":"Lease"}`}[path]
-		removed.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "POST", control.Prefix+path, strings.NewReader(in)))
+		removed.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "POST", wire.Prefix+path, strings.NewReader(in)))
 		require.Equal(t, http.StatusNotFound, answer.Code, path)
 		require.Contains(t, answer.Body.String(), "the workspace was removed", path)
 	}
@@ -323,7 +324,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 		require.Contains(t, answer.Body.String(), "was not made", path)
 	}
 	require.Equal(t, stays.Seeded.Documents[0], item(t, client, stays.ControlURL+"/documents")["id"])
-	create(t, all, control.NewWorkspace{Name: "gone"}) // the name is free again
+	create(t, all, wire.NewWorkspace{Name: "gone"}) // the name is free again
 
 	all.close()
 	require.NoError(t, store.Workspace(gone.ID).Load(t.Context(), func(r signformstest.Record) error {
@@ -339,7 +340,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 func TestWorkspacesSurviveARestart(t *testing.T) {
 	store := openStore(t, filepath.Join(t.TempDir(), "sandbox.db"))
 	all, _ := open(t, store, nil)
-	made := create(t, all, control.NewWorkspace{Name: "ann", Lifetime: control.Duration(time.Hour), Seed: lease})
+	made := create(t, all, wire.NewWorkspace{Name: "ann", Lifetime: wire.Duration(time.Hour), Seed: lease})
 	all.named("ann").server.Advance(72 * time.Hour)
 	half := newWorkspace("11111111-97c3-4607-ae29-45b744403546", saved{CreatedAt: time.Now()})
 	require.NoError(t, all.save(t.Context(), half, false))
@@ -375,8 +376,8 @@ func TestUnusedWorkspaceEnds(t *testing.T) {
 		defer network.Close()
 		all, client := open(t, nil, network)
 		defer all.close()
-		short := create(t, all, control.NewWorkspace{Name: "short", Lifetime: control.Duration(time.Hour)})
-		create(t, all, control.NewWorkspace{Name: "stays"})
+		short := create(t, all, wire.NewWorkspace{Name: "short", Lifetime: wire.Duration(time.Hour)})
+		create(t, all, wire.NewWorkspace{Name: "stays"})
 		for _, use := range []func() int{
 			func() int {
 				return must(ask(t, client, "GET", short.BaseURL+"/get-documents", "", "x-api-key", short.APIKey))
@@ -412,7 +413,7 @@ func TestUnusedWorkspaceEnds(t *testing.T) {
 func TestWorkspacesAreBounded(t *testing.T) {
 	all, client := open(t, nil, nil)
 	make := func(body string) (int, string) {
-		return ask(t, client, "POST", all.first.server.URL+control.Prefix+"/workspaces", body)
+		return ask(t, client, "POST", all.first.server.URL+wire.Prefix+"/workspaces", body)
 	}
 	for body, want := range map[string]string{
 		`{"name":"a/b"}`: "letters, digits", `{"name":"-a"}`: "letters, digits", `{"name":"` + strings.Repeat("x", 101) + `"}`: "100 at most",
@@ -429,7 +430,7 @@ func TestWorkspacesAreBounded(t *testing.T) {
 	status, text := make(`{"name":"ann"}`)
 	require.Equal(t, http.StatusConflict, status, text)
 	for len(all.List()) <= maxWorkspaces {
-		create(t, all, control.NewWorkspace{})
+		create(t, all, wire.NewWorkspace{})
 	}
 	status, text = make("")
 	require.Equal(t, http.StatusServiceUnavailable, status)
@@ -441,10 +442,10 @@ func TestWorkspacesAreBounded(t *testing.T) {
 // TestIdleWorkspaceIsSmall measures the memory of workspaces that hold nothing.
 func TestIdleWorkspaceIsSmall(t *testing.T) {
 	all, _ := open(t, openStore(t, filepath.Join(t.TempDir(), "sandbox.db")), nil)
-	create(t, all, control.NewWorkspace{})
+	create(t, all, wire.NewWorkspace{})
 	before, many := live(), 200
 	for range many {
-		create(t, all, control.NewWorkspace{})
+		create(t, all, wire.NewWorkspace{})
 	}
 	each := (live() - before) / int64(many)
 	t.Log("bytes of each:", each)
@@ -462,11 +463,11 @@ func live() int64 {
 }
 
 func BenchmarkCreateWorkspace(b *testing.B) {
-	for name, seed := range map[string]*control.Seed{"empty": nil, "100documents": hundred()} {
+	for name, seed := range map[string]*wire.Seed{"empty": nil, "100documents": hundred()} {
 		b.Run(name, func(b *testing.B) {
 			all, _ := open(b, openStore(b, filepath.Join(b.TempDir(), "sandbox.db")), nil)
 			for b.Loop() {
-				w := create(b, all, control.NewWorkspace{Seed: seed})
+				w := create(b, all, wire.NewWorkspace{Seed: seed})
 				b.StopTimer()
 				require.NoError(b, all.Remove(b.Context(), w.ID))
 				b.StartTimer()
@@ -475,8 +476,8 @@ func BenchmarkCreateWorkspace(b *testing.B) {
 	}
 }
 
-func hundred() *control.Seed {
-	seed := &control.Seed{}
+func hundred() *wire.Seed {
+	seed := &wire.Seed{}
 	for range 100 {
 		seed.Documents = append(seed.Documents, lease.Documents...)
 	}

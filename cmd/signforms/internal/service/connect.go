@@ -23,7 +23,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
@@ -215,7 +215,7 @@ func (c *connection) askSandbox() error {
 		return cli.UsageError("--sandbox already gives the address and the key: leave out --base-url, --api-key-file, --settings and --account")
 	}
 	token := os.Getenv(sandbox.Env + "TOKEN")
-	client, err := control.NewClient(c.sandbox, token)
+	client, err := wire.NewClient(c.sandbox, token)
 	if err != nil {
 		return cli.UsageError("--sandbox: %w", err)
 	}
@@ -224,14 +224,14 @@ func (c *connection) askSandbox() error {
 		workspace, named = c.workspace, true
 	}
 	if named { // empty, it does not mean the first: the command that should have set it has failed
-		if err := control.CheckWorkspace(workspace); err != nil {
+		if err := wire.CheckWorkspace(workspace); err != nil {
 			return cli.UsageError("--workspace or $%sWORKSPACE: %w", sandbox.Env, err)
 		}
 		client = client.In(workspace)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	var found control.Credentials
+	var found wire.Credentials
 	if err := client.Get(ctx, "/credentials", nil, &found); err != nil {
 		return sandbox.Explain(err, c.sandbox, token, "--sandbox=URL", "")
 	}

@@ -1,4 +1,4 @@
-package control
+package wire
 
 import (
 	"bufio"
@@ -14,6 +14,12 @@ import (
 	"strings"
 	"time"
 )
+
+// KeepAlive is how often a stream without events sends a comment: proxies close streams that are silent for a minute.
+const KeepAlive = 20 * time.Second
+
+// MaxBody bounds a request body, in bytes. It has room for a PDF of 20 MB in base64.
+const MaxBody = 32 << 20
 
 // Client calls the control interface of a running sandbox. It is safe for concurrent use.
 type Client struct {
@@ -84,7 +90,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, out any
 func All[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
 	for offset := 0; ; {
 		var page Page[T]
-		if err := c.Get(ctx, path, url.Values{"limit": {strconv.Itoa(maxLimit)}, "offset": {strconv.Itoa(offset)}}, &page); err != nil {
+		if err := c.Get(ctx, path, url.Values{"limit": {strconv.Itoa(MaxLimit)}, "offset": {strconv.Itoa(offset)}}, &page); err != nil {
 			return nil, err
 		}
 		if all = append(all, page.Items...); page.Next <= offset {
@@ -110,7 +116,7 @@ func (c *Client) Delete(ctx context.Context, path string) error {
 func (c *Client) Stream(ctx context.Context, path string, began func(), each func(data []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(3*keepAlive, func() { cancel(errSilent) })
+	silent := time.AfterFunc(3*KeepAlive, func() { cancel(errSilent) })
 	defer silent.Stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+c.prefix+path, nil)
 	if err != nil {
@@ -132,7 +138,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 	lines := bufio.NewReader(answer.Body)
 	for {
 		line, err := readLine(lines)
-		silent.Reset(3 * keepAlive)
+		silent.Reset(3 * KeepAlive)
 		if err != nil {
 			return fmt.Errorf("the stream of %s broke off: %w", c.shown, errors.Join(context.Cause(ctx), err))
 		}
@@ -146,7 +152,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 
 var errSilent = errors.New("nothing came for a minute")
 
-// readLine reads a line of about 2*maxBody bytes at most: an event with a body of maxBody bytes in base64.
+// readLine reads a line of about 2*MaxBody bytes at most: an event with a body of MaxBody bytes in base64.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -156,7 +162,7 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 			return bytes.TrimSpace(line), nil
 		case err != bufio.ErrBufferFull:
 			return nil, err
-		case len(line) > 2*maxBody:
+		case len(line) > 2*MaxBody:
 			return nil, errors.New("a line is too long")
 		}
 	}
@@ -214,7 +220,7 @@ func (c *Client) read(answer *http.Response, text []byte, out any) error {
 		}
 		return nil
 	}
-	var failed errorBody
+	var failed ErrorBody
 	if json.Unmarshal(text, &failed) != nil || failed.Error == nil {
 		return elsewhere{fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.shown, answer.StatusCode)}
 	}

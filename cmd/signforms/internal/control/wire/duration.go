@@ -1,4 +1,4 @@
-package control
+package wire
 
 import (
 	"errors"
@@ -17,8 +17,8 @@ func ParseDuration(text string) (Duration, error) {
 		return 0, badDuration(text)
 	}
 	d, err := parseDuration(text)
-	if err != nil || d.Abs() > maxDuration {
-		return 0, fmt.Errorf("%q is too long: at most %dd, about 100 years", text, maxDays)
+	if err != nil || d.Abs() > MaxDuration {
+		return 0, fmt.Errorf("%q is too long: at most %dd, about 100 years", text, MaxDays)
 	}
 	return Duration(d), nil
 }
@@ -30,7 +30,7 @@ func parseDuration(text string) (time.Duration, error) {
 		return time.ParseDuration(text)
 	}
 	days, err := strconv.Atoi(m[2])
-	if err != nil || days > maxDays {
+	if err != nil || days > MaxDays {
 		return 0, errors.New("too many days")
 	}
 	rest := time.Duration(0)
@@ -51,10 +51,10 @@ var (
 	withDays = regexp.MustCompile(`^([-+]?)(\d+)d(.*)$`)
 )
 
-// maxDays is about 100 years. The largest time.Duration is about 292 years.
+// MaxDays is about 100 years. The largest time.Duration is about 292 years.
 const (
-	maxDays     = 36_500
-	maxDuration = maxDays * 24 * time.Hour
+	MaxDays     = 36_500
+	MaxDuration = MaxDays * 24 * time.Hour
 )
 
 func badDuration(text string) error {
