@@ -40,14 +40,11 @@ func (q *Queue) instant() instant {
 	return instant{now, now + q.lease().Milliseconds(), until}
 }
 
-const claimTimeout = 5 * time.Second
-
 // claimLines claims up to n lines that are due.
 func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err error) {
 	// A committed claim must be processed, so the end of Run must not interrupt the claiming.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
-	defer cancel()
-	err = q.db.note(ctx, func(t *tx) (err error) {
+	ctx = context.WithoutCancel(ctx)
+	err = q.noteWithin(ctx, "claiming lines", func(t *tx) (err error) {
 		q.vacate(claims...)
 		claims, err = q.claimWithin(t, n)
 		return err
@@ -57,7 +54,7 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 	}
 	q.vacate(claims...)
 	if u, ok := errors.AsType[*unreadableError](err); ok {
-		err = q.db.note(ctx, func(t *tx) error { return q.setAsideFree(t, u) })
+		err = q.noteWithin(ctx, "setting a line aside", func(t *tx) error { return q.setAsideFree(t, u) })
 	}
 	return nil, err
 }
@@ -117,8 +114,8 @@ func (q *Queue) dueLines(t *tx, n int, condition string, args ...any) (lines []*
 	err = t.each(func(rows *sql.Rows) error {
 		c := &claim{}
 		lines = append(lines, c)
-		return rows.Scan(&c.line, &c.low, &c.token, &c.entry.ID, &shown)
-	}, `SELECT id, low, token, head, `+t.shows+` FROM signforms_lines WHERE `+free+` <= $1 AND `+free+` >= $2 AND `+condition+`
+		return rows.Scan(&c.line, &c.low, &c.token, &c.entry.ID, &shown, new(string))
+	}, `SELECT id, low, token, head, `+t.shows+`, `+t.bound+` FROM signforms_lines WHERE `+free+` <= $1 AND `+free+` >= $2 AND `+condition+`
 		ORDER BY `+free+` LIMIT `+strconv.Itoa(n)+t.skip, slices.Insert(args, 0, any(q.now()), any(q.floor.from(t)))...)
 	q.shown(shown, sent)
 	return lines, err
@@ -190,14 +187,17 @@ func (c *claim) event() (webhook.Event, error) {
 }
 
 // nextDue returns how long it takes until a line is due that this process does not occupy. It returns false when there is none.
-func (q *Queue) nextDue(ctx context.Context) (time.Duration, bool, error) {
+func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, err error) {
 	var due, shown int64
-	t := q.query(ctx)
-	free := t.latest + "(due, lease)"
 	sent := q.clock.boot()
-	// Do not use min(): with a condition it would read all lines instead of the first in the index.
-	found, err := t.first([]any{&due, &shown}, "SELECT "+free+", "+t.shows+" FROM signforms_lines WHERE "+free+" >= $1 AND NOT ("+t.in("id", "$2")+
-		") ORDER BY "+free+" LIMIT 1", q.floor.next(t, q.clock.boot()), t.list(q.busy()))
+	err = q.background.within(ctx, stepTimeout, "looking for due lines", func(ctx context.Context) (err error) {
+		t := q.query(ctx)
+		free := t.latest + "(due, lease)"
+		// Do not use min(): with a condition it would read all lines instead of the first in the index.
+		found, err = t.first([]any{&due, &shown}, "SELECT "+free+", "+t.shows+" FROM signforms_lines WHERE "+free+" >= $1 AND NOT ("+
+			t.in("id", "$2")+") ORDER BY "+free+" LIMIT 1", q.floor.next(t, q.clock.boot()), t.list(q.busy()))
+		return err
+	})
 	if err != nil {
 		return 0, false, err
 	}

@@ -83,3 +83,6 @@ func (q *Queue) StoreTooLate(ctx context.Context, events []webhook.Event) error 
 
 // Sweep erases what is not kept any longer.
 func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx) }
+
+// Watch watches what other processes store, as Run does.
+func (q *Queue) Watch(ctx context.Context) { q.db.watch(ctx, q.wakeUp, q.watching.Store) }

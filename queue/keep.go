@@ -13,14 +13,15 @@ const unseen = 25 * time.Hour
 // watchClock reads the database's clock, and finds out since when it is known not to have jumped. What is erased after a time was kept
 // for that time by a clock that did not jump, so that nothing is erased because a clock was wrong.
 func (q *Queue) watchClock(ctx context.Context) error {
-	if err := q.db.clock(ctx, &q.clock); err != nil {
+	err := q.background.within(ctx, stepTimeout, "reading the clock", func(ctx context.Context) error { return q.db.clock(ctx, &q.clock) })
+	if err != nil {
 		return err
 	}
 	var trusted int64
 	jumps := q.clock.jumped()
-	err := q.db.note(ctx, func(t *tx) error {
+	err = q.noteWithin(ctx, "erasing: locking signforms_queue_clock", func(t *tx) error {
 		var seen int64
-		if _, err := t.first([]any{&seen, &trusted}, "SELECT seen, trusted FROM signforms_queue_clock"+t.lock); err != nil {
+		if _, err := t.first([]any{&seen, &trusted, new(string)}, "SELECT seen, trusted, "+t.bound+" FROM signforms_queue_clock"+t.lock); err != nil {
 			return err
 		}
 		now := q.now()
@@ -48,7 +49,7 @@ func (q *Queue) before(d time.Duration) int64 {
 // one that was set by a program that did not store when, the longest wait of Options and its lease count.
 func (q *Queue) repairLines(ctx context.Context) error {
 	for full := true; full; {
-		err := q.db.note(ctx, func(t *tx) error {
+		err := q.noteWithin(ctx, "shortening waits", func(t *tx) error {
 			now := q.now()
 			wrong, err := q.linesAhead(t, now)
 			full = len(wrong) == batch
@@ -75,7 +76,7 @@ func (q *Queue) linesAhead(t *tx, now int64) (wrong []lineTimes, err error) {
 	longest, lease := q.longestWait().Milliseconds(), q.lease().Milliseconds()
 	err = t.each(func(rows *sql.Rows) error {
 		var l lineTimes
-		err := rows.Scan(&l.id, &l.due, &l.lease, &l.since)
+		err := rows.Scan(&l.id, &l.due, &l.lease, &l.since, new(string))
 		switch ahead := l.since - now; {
 		case l.since > 0 && l.due > now:
 			l.due = max(now, l.due-ahead)
@@ -89,7 +90,7 @@ func (q *Queue) linesAhead(t *tx, now int64) (wrong []lineTimes, err error) {
 		}
 		wrong = append(wrong, l)
 		return err
-	}, `SELECT id, due, lease, since FROM signforms_lines WHERE `+t.latest+`(due, lease) > $1
+	}, `SELECT id, due, lease, since, `+t.bound+` FROM signforms_lines WHERE `+t.latest+`(due, lease) > $1
 		AND (since > $2 OR since = 0 AND (due > $3 OR lease > $4)) LIMIT `+strconv.Itoa(batch)+t.skip, now, now+jump.Milliseconds(), now+longest, now+lease)
 	return wrong, err
 }

@@ -18,6 +18,7 @@ import (
 // postgresStore is a Postgres database that several processes share.
 type postgresStore struct {
 	pool       *pgxpool.Pool
+	background *background
 	db         *sql.DB // the same connections
 	channel    string
 	announcing chan struct{} // has room for one
@@ -27,7 +28,8 @@ type postgresStore struct {
 
 var postgresDialect = dialect{
 	latest: "greatest",
-	skip:   " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE",
+	skip:   " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE", free: " FOR UPDATE NOWAIT",
+	bound: "set_config('idle_in_transaction_session_timeout', '5s', true)",
 	shows: "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
 	in:    func(column, param string) string { return column + " = ANY(" + param + ")" },
 	holds: func(column, param string) string {
@@ -41,9 +43,13 @@ const makeSchemaTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (vers
 // schemaLock is the advisory lock for changes of the schema: "sfq1".
 const schemaLock = applicationID
 
-func openPostgres(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) (*postgresStore, error) {
-	s := &postgresStore{pool: pool, db: stdlib.OpenDBFromPool(pool), announcing: make(chan struct{}, 1), announced: make(chan struct{}), stop: make(chan struct{})}
-	err := s.prepare(ctx, log)
+func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*postgresStore, error) {
+	b.drop = pool.Reset
+	s := &postgresStore{
+		pool: pool, background: b, db: stdlib.OpenDBFromPool(pool),
+		announcing: make(chan struct{}, 1), announced: make(chan struct{}), stop: make(chan struct{}),
+	}
+	err := s.prepare(ctx, b.log)
 	if err == nil {
 		s.channel, err = channelOf(ctx, s.db)
 	}
@@ -196,7 +202,20 @@ func (s *postgresStore) migrate(t *tx) error {
 // repeats bounds how often a transaction is tried that Postgres aborted in favour of another one.
 const repeats = 5
 
-func (s *postgresStore) write(ctx context.Context, do func(*tx) error) (err error) {
+func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
+	return s.note(ctx, func(t *tx) error {
+		if _, err := t.first([]any{new(string)}, "SELECT "+t.bound); err != nil {
+			return err
+		}
+		return do(t)
+	})
+}
+
+func (s *postgresStore) submit(ctx context.Context, do func(*tx) error) error {
+	return s.note(ctx, do)
+}
+
+func (s *postgresStore) note(ctx context.Context, do func(*tx) error) (err error) {
 	for range repeats {
 		if err = s.transaction(ctx, do); !gaveWay(err) {
 			break
@@ -206,14 +225,6 @@ func (s *postgresStore) write(ctx context.Context, do func(*tx) error) (err erro
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-func (s *postgresStore) submit(ctx context.Context, do func(*tx) error) error {
-	return s.write(ctx, do)
-}
-
-func (s *postgresStore) note(ctx context.Context, do func(*tx) error) error {
-	return s.write(ctx, do)
 }
 
 // readCommitted lets a statement see the changes for which the transaction waited at a lock, whatever the database's default is.
@@ -237,6 +248,15 @@ func ignoreDone(err error) error {
 	return err
 }
 
+// hinted says what to do about an error that only appears where a pooler gives a connection to others between transactions.
+func hinted(err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if ok && (e.Code == "42P05" || e.Code == "26000") { // duplicate or unknown prepared statement
+		return fmt.Errorf("%w: behind PgBouncer in transaction mode, add default_query_exec_mode=exec to the DSN", err)
+	}
+	return err
+}
+
 // gaveWay reports whether Postgres aborted a transaction because of a deadlock or a serialization failure.
 func gaveWay(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
@@ -246,8 +266,9 @@ func gaveWay(err error) bool {
 // A delivery locks its lines in sorted order before it inserts its events. So two deliveries with events of the same line get their
 // ids in the order of their commits, and two deliveries never wait for each other.
 const (
-	postgresLockLines = `INSERT INTO signforms_lines (id, due, since)
-		SELECT id, $2, $2 FROM unnest($1::bigint[]) AS new (id) ORDER BY id
+	postgresLockLines = `WITH bound AS (SELECT set_config('idle_in_transaction_session_timeout', '5s', true))
+		INSERT INTO signforms_lines (id, due, since)
+		SELECT id, $2, $2 FROM unnest($1::bigint[]) AS new (id), bound ORDER BY id
 		ON CONFLICT (id) DO UPDATE SET due = signforms_lines.due`
 	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd, note)
 		SELECT dedupe, line_id, line, type, subject, signers, $8, body, odd, $10

@@ -14,12 +14,13 @@ import (
 // Queue stores events, receives them and processes them. Make one with [Open] or [OpenPostgres]. It is safe for concurrent use.
 type Queue struct {
 	settings
-	db    store
-	clock clock
-	floor floor
-	room  room
-	wake  chan struct{} // has room for one
-	count counters
+	db         store
+	clock      clock
+	floor      floor
+	background *background
+	room       room
+	wake       chan struct{} // has room for one
+	count      counters
 
 	jumps   int   // the jumps of the clock that signforms_queue_clock knows of; only the sweep uses it
 	trusted int64 // since when the clock is known not to have jumped; only the sweep uses it
@@ -75,7 +76,7 @@ func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queu
 		return nil, err
 	}
 	q := newQueue(s)
-	db, err := openPostgres(ctx, pool, s.Logger)
+	db, err := openPostgres(ctx, pool, q.background)
 	if err != nil {
 		return nil, fmt.Errorf("queue: opening the database: %w", err)
 	}
@@ -87,7 +88,7 @@ func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queu
 }
 
 func newQueue(s settings) *Queue {
-	q := &Queue{settings: s, wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
+	q := &Queue{settings: s, background: newBackground(s.Logger), wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
 	q.room = room{limit: s.MaxPending, count: q.pending, now: time.Now}
 	q.clock.clocks = s.clocks
 	q.clock.fill()

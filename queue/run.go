@@ -89,7 +89,9 @@ func (r *runner) loop(ctx context.Context) error {
 			return ErrClosed
 		}
 		if err != nil && ctx.Err() == nil {
-			r.Logger.LogAttrs(ctx, slog.LevelError, "queue: claiming lines", slog.String("error", err.Error()))
+			if !errors.Is(err, errNoAnswer) { // which is logged
+				r.Logger.LogAttrs(ctx, slog.LevelError, "queue: claiming lines", slog.String("error", err.Error()))
+			}
 			wait = time.Second
 		}
 		timer.Reset(wait)

@@ -26,7 +26,10 @@ const (
 	markInterrupted = `UPDATE signforms_events SET attempts = attempts + $3, error = $2 WHERE id = $1 AND state = 0`
 	markFresh       = `UPDATE signforms_events SET attempts = 0 WHERE id = $1 AND state = 0 AND attempts < 0`
 	markBegun       = `UPDATE signforms_lines SET head = -abs(head) WHERE id = $1`
-	triesOf         = `SELECT state, attempts FROM signforms_events WHERE id = $1`
+
+	// triesOf is followed by dialect.free: a transaction in which a function has called [Complete] may hold the row for ever, and a
+	// settlement that waited for it would hold the line, and keep deliveries of the line out.
+	triesOf = `SELECT state, attempts FROM signforms_events WHERE id = $1`
 )
 
 // fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats until the lease
@@ -57,28 +60,27 @@ func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	}
 }
 
-// fencedTimeout bounds one try of fenced. So it also bounds how long Run waits at its end for a store that does not answer.
-const fencedTimeout = 5 * time.Second
-
 // settledAt reports whether the claim's event was settled at a time, which tells whether a commit succeeded.
 func (r *runner) settledAt(c *claim, at int64) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), fencedTimeout)
-	defer cancel()
 	var settled int64
-	found, err := r.query(ctx).first([]any{&settled}, "SELECT settled FROM signforms_events WHERE id = $1 AND state IN (1, 2)", c.entry.ID)
+	var found bool
+	err := r.background.within(context.Background(), stepTimeout, "looking for an outcome", func(ctx context.Context) (err error) {
+		found, err = r.query(ctx).first([]any{&settled}, "SELECT settled FROM signforms_events WHERE id = $1 AND state IN (1, 2)", c.entry.ID)
+		return err
+	})
 	return found && err == nil && settled == at
 }
 
 // fencedOnce also returns the time with which do was called, if do did not fail.
 func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, err error) {
-	ctx, cancel := context.WithDeadline(context.Background(), earlier(c.until, time.Now().Add(fencedTimeout)))
+	ctx, cancel := context.WithDeadline(context.Background(), c.until)
 	defer cancel()
 	var stale bool
-	err = r.db.note(ctx, func(t *tx) error {
+	err = r.noteWithin(ctx, "storing an outcome", func(t *tx) error {
 		at = 0
 		var shown int64
 		sent := r.clock.boot()
-		held, err := t.first([]any{&c.low, &shown}, "SELECT low, "+t.shows+fence+t.lock, c.line, c.token)
+		held, err := t.first([]any{&c.low, &shown, new(string)}, "SELECT low, "+t.shows+", "+t.bound+fence+t.lock, c.line, c.token)
 		if stale = !held; stale || err != nil {
 			return err
 		}
@@ -94,13 +96,6 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, er
 		return 0, errStale
 	}
 	return at, err
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // turn says what a worker does after a settlement.
@@ -192,6 +187,15 @@ func (c *claim) giveUp(t *tx, now int64, wait time.Duration) error {
 	return err
 }
 
+// notCompleting returns an error if an earlier try of the claim's event holds its row.
+func (c *claim) notCompleting(t *tx) error {
+	if !c.interrupted {
+		return nil
+	}
+	_, err := t.first([]any{new(int), new(int)}, triesOf+t.free, c.entry.ID)
+	return err
+}
+
 const settledForGood = time.Duration(-1)
 
 // settleDone records that the claim's event was processed.
@@ -201,6 +205,9 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 		mark = markKept
 	}
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
+		if err := c.notCompleting(t); err != nil {
+			return 0, err
+		}
 		_, err := t.exec(mark, c.entry.ID, at.now)
 		return settledForGood, err
 	})
@@ -212,7 +219,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
 		var state, tries int
-		found, stored := t.first([]any{&state, &tries}, triesOf, c.entry.ID)
+		found, stored := t.first([]any{&state, &tries}, triesOf+t.free, c.entry.ID)
 		if stored != nil {
 			return 0, stored
 		}
@@ -273,6 +280,9 @@ func (r *runner) settleInterrupted(c *claim, counts bool) error {
 		tries = 1
 	}
 	err := r.hold(c, func(t *tx) error {
+		if err := c.notCompleting(t); err != nil {
+			return err
+		}
 		if _, err := t.exec(markBegun, c.line); err != nil {
 			return err
 		}

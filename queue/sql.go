@@ -16,7 +16,7 @@ type store interface {
 	// do writes, because do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
-	// note is write for claims and outcomes. Its commits survive the death of the process, but a power failure may undo them; then
+	// note is write for claims and outcomes. The first statement of do that locks rows must evaluate dialect.bound. Its commits survive the death of the process, but a power failure may undo them; then
 	// the events run again. On SQLite these are the notes of the last tenth of a second in which anything was written, however long ago.
 	note(ctx context.Context, do func(*tx) error) error
 
@@ -49,6 +49,8 @@ type dialect struct {
 	latest string // a function that returns the greater of two values
 	skip   string // ends a SELECT that locks its rows and skips rows that others have locked
 	lock   string // ends a SELECT that locks its rows and waits for others that have locked them
+	free   string // ends a SELECT that locks its rows and fails where others have locked them
+	bound  string // an expression that makes the database end the transaction if this process falls silent in it
 	shows  string // an expression for the database's clock in Unix milliseconds, 0 if it has none
 
 	in    func(column, param string) string // returns the condition that a column is in a list
@@ -73,7 +75,7 @@ type tx struct {
 func (t *tx) exec(query string, args ...any) (int64, error) {
 	result, err := t.on.ExecContext(t.ctx, query, args...)
 	if err != nil {
-		return 0, err
+		return 0, hinted(err)
 	}
 	return result.RowsAffected()
 }
@@ -98,7 +100,7 @@ func (t *tx) each(scan func(*sql.Rows) error, query string, args ...any) error {
 func eachRow(ctx context.Context, on statements, scan func(*sql.Rows) error, query string, args ...any) error {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
-		return err
+		return hinted(err)
 	}
 	defer rows.Close()
 	for rows.Next() {

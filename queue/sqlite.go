@@ -41,7 +41,7 @@ type sqliteStore struct {
 const applicationID = 0x73667131
 
 var sqliteDialect = dialect{
-	latest: "max", shows: "0",
+	latest: "max", shows: "0", bound: "''",
 	in: func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
 	holds: func(column, param string) string {
 		return "EXISTS (SELECT 1 FROM json_each(" + param + ") AS one WHERE instr(" + column + ", one.value) > 0)"

@@ -23,7 +23,7 @@ func (r *runner) sweepUntilStop() {
 	tick := time.NewTicker(max(sweepEvery, r.poll))
 	defer tick.Stop()
 	for {
-		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := r.sweep(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errNoAnswer) {
 			r.Logger.LogAttrs(ctx, slog.LevelWarn, "queue: erasing what is not kept any longer", slog.String("error", err.Error()))
 		}
 		select {
@@ -49,7 +49,7 @@ func (q *Queue) sweep(ctx context.Context) error {
 func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error, committed func()) error {
 	for {
 		var ids []int64
-		err := q.db.write(ctx, func(t *tx) error {
+		erase := func(t *tx) error {
 			ids = ids[:0]
 			err := t.each(func(rows *sql.Rows) error {
 				var id int64
@@ -61,6 +61,9 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 				return err
 			}
 			return change(t, ids)
+		}
+		err := q.background.within(ctx, batchTimeout, "erasing what is not kept any longer", func(ctx context.Context) error {
+			return q.db.write(ctx, erase)
 		})
 		if err != nil {
 			return err

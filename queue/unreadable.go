@@ -57,6 +57,9 @@ const putOffFree = `UPDATE signforms_lines SET due = $2, since = $3 WHERE id = $
 // setAsideFree is setAside in a separate transaction, for a line that no worker holds.
 func (q *Queue) setAsideFree(t *tx, u *unreadableError) error {
 	now := q.now()
+	if _, err := t.first([]any{new(string)}, "SELECT "+t.bound); err != nil {
+		return err
+	}
 	changed, err := t.exec(putOffFree, u.line, now+unreadableWait.Milliseconds(), now)
 	if changed > 0 && err == nil {
 		q.logUnreadable(t.ctx, u.line, u.err)

@@ -71,7 +71,7 @@ func (s *sqliteStore) announce() {}
 // channelOf returns the channel on which the processes of a queue notify each other: each schema has its own.
 func channelOf(ctx context.Context, db *sql.DB) (string, error) {
 	var schema string
-	err := db.QueryRowContext(ctx, ownSchema).Scan(&schema)
+	_, err := (&tx{ctx: ctx, on: db}).first([]any{&schema}, ownSchema)
 	return channelName(schema), err
 }
 
@@ -100,16 +100,22 @@ func (s *postgresStore) announceUntilClosed() {
 		case <-s.stop:
 			return
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), claimTimeout)
-		_, _ = s.db.ExecContext(ctx, "SELECT pg_notify($1, '')", s.channel)
-		cancel()
+		_ = s.notify(context.Background(), "")
 	}
 }
 
+// notify sends a notification. Who does not get it finds out by looking.
+func (s *postgresStore) notify(ctx context.Context, payload string) error {
+	return s.background.within(ctx, stepTimeout, "notifying other processes", func(ctx context.Context) error {
+		_, err := s.db.ExecContext(ctx, "SELECT pg_notify($1, $2)", s.channel, payload)
+		return err
+	})
+}
+
 const (
-	proveEvery  = time.Minute      // how often it is tested that notifications arrive
-	proveWithin = 5 * time.Second  // how long a test notification may take
-	listenAgain = 10 * time.Minute // the longest pause before it is tried again
+	proveEvery  = time.Minute     // how often it is tested that notifications arrive
+	proveWithin = 5 * time.Second // how long a test notification may take
+	listenAgain = time.Minute     // the longest pause before it is tried again
 )
 
 // proof begins the payload of a test notification.
@@ -128,17 +134,24 @@ func (s *postgresStore) watch(ctx context.Context, wake func(), working func(boo
 // listen listens on a connection of the pool until that fails. It reports whether a notification arrived. Behind a pooler that gives the
 // connection to others between transactions, such as PgBouncer in transaction mode, LISTEN succeeds but nothing arrives.
 func (s *postgresStore) listen(ctx context.Context, wake func(), working func(bool)) (worked bool) {
-	pooled, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return false
+	var conn *pgx.Conn
+	err := s.background.within(ctx, stepTimeout, "listening", func(ctx context.Context) error {
+		pooled, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		conn = pooled.Hijack() // one that listens must not go back to the pool
+		_, err = conn.Exec(ctx, "LISTEN "+s.channel)
+		return err
+	})
+	if conn != nil {
+		defer func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			conn.Close(ctx)
+		}()
 	}
-	conn := pooled.Hijack() // one that listens must not go back to the pool
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-		defer cancel()
-		conn.Close(ctx)
-	}()
-	if _, err := conn.Exec(ctx, "LISTEN "+s.channel); err != nil {
+	if err != nil {
 		return false
 	}
 	for s.prove(ctx, conn, wake) {
@@ -160,7 +173,7 @@ func (s *postgresStore) listen(ctx context.Context, wake func(), working func(bo
 // prove sends a notification by another connection, and reports whether it arrives.
 func (s *postgresStore) prove(ctx context.Context, conn *pgx.Conn, wake func()) bool {
 	payload := proof + rand.Text()
-	if _, err := s.db.ExecContext(ctx, "SELECT pg_notify($1, $2)", s.channel, payload); err != nil {
+	if err := s.notify(ctx, payload); err != nil {
 		return false
 	}
 	arrived := false

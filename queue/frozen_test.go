@@ -1,0 +1,305 @@
+package queue_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
+)
+
+// proxy passes connections on to the cluster. A frozen one stays open and passes nothing on any more.
+type proxy struct {
+	net.Listener
+	server string
+	on     string // a connection freezes before it passes on a statement with this text
+
+	mu     sync.Mutex
+	frozen chan struct{} // closed when the connections that were made until then freeze
+	ended  chan struct{}
+}
+
+// newProxy returns a proxy and a stage in a new schema behind it, whose statements are sent with their text.
+func newProxy(t *testing.T, on string) (*proxy, stage) {
+	c := sharedPostgres(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p := &proxy{
+		Listener: l, server: filepath.Join(c.dir, ".s.PGSQL.5432"), on: on,
+		frozen: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go p.serve()
+	through := fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable default_query_exec_mode=exec", l.Addr().(*net.TCPAddr).Port)
+	return p, stage{T: t, where: where(strings.Replace(c.newSchema(t), "host="+c.dir, through, 1))}
+}
+
+// beside returns the same stage without the proxy.
+func (p *proxy) beside(s stage) stage {
+	fields := strings.Fields(string(s.where))
+	fields = slices.DeleteFunc(fields, func(f string) bool { return strings.HasPrefix(f, "port=") })
+	fields[0] = "host=" + filepath.Dir(p.server)
+	s.where = where(strings.Join(fields, " "))
+	return s
+}
+
+// end ends all connections. A test defers it, so that its queues close without waiting for answers.
+func (p *proxy) end() {
+	close(p.ended)
+	p.Close()
+}
+
+// freeze freezes all connections that there are.
+func (p *proxy) freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.frozen)
+	p.frozen = make(chan struct{})
+}
+
+func (p *proxy) serve() {
+	for {
+		client, err := p.Accept()
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		frozen := p.frozen
+		p.mu.Unlock()
+		server, err := net.Dial("unix", p.server)
+		if err != nil {
+			client.Close()
+			continue
+		}
+		stop := make(chan struct{})
+		freeze := sync.OnceFunc(func() { close(stop) })
+		go func() {
+			select {
+			case <-frozen:
+				freeze()
+				<-p.ended
+			case <-p.ended:
+			}
+			client.Close()
+			server.Close()
+		}()
+		go p.pass(server, client, stop, freeze)
+		go p.pass(client, server, stop, func() {})
+	}
+}
+
+// pass passes on what comes until an end, or until the connection is frozen; then it returns with the test.
+func (p *proxy) pass(to, from net.Conn, stop <-chan struct{}, freeze func()) {
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(buffer)
+		if p.on != "" && bytes.Contains(buffer[:n], []byte(p.on)) {
+			freeze()
+		}
+		select {
+		case <-stop:
+			<-p.ended
+			return
+		default:
+		}
+		if _, failed := to.Write(buffer[:n]); err != nil || failed != nil {
+			to.Close()
+			from.Close()
+			return
+		}
+	}
+}
+
+// After a failover whose old connections neither answer nor end, Run goes on by new ones, and says what it gave up.
+func TestRunAfterASilentFailover(t *testing.T) {
+	p, s := newProxy(t, "")
+	defer p.end()
+	var log logged
+	q := s.queue(&queue.Options{Logger: log.logger()})
+	receiver := p.beside(s).queue(nil)
+	began := make(chan string, 9)
+	s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		began <- name(e)
+		return nil
+	}})
+	for n := range 8 {
+		s.accept(receiver, completed(fmt.Sprint(n), 1))
+		<-began
+	}
+	s.settled(receiver)
+	p.freeze()
+	s.accept(receiver, completed("after", 1))
+	select {
+	case <-began:
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the event did not run within 20 seconds")
+	}
+	s.settled(receiver)
+	require.Equal(t, 1, log.count("the store did not answer"), "once")
+}
+
+// A client that freezes in the middle of a transaction does not keep the lines that it has locked.
+func TestFrozenTransactionHoldsNoLine(t *testing.T) {
+	for what, statement := range map[string]string{
+		"settlement": "SET state = 1", "claim": "SET lease = $2, token", "delivery": "INSERT INTO signforms_events",
+		"erasure": "SET state = 3",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			p, s := newProxy(t, statement)
+			defer p.end()
+			q := s.queue(&queue.Options{Grace: -1})
+			receiver := p.beside(s).queue(nil)
+			s.accept(receiver, completed("a", 1))
+			switch what {
+			case "delivery":
+				require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 2))).Code)
+			case "erasure":
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := q.Erase(ctx, queue.Filter{Document: "a"})
+				require.Error(t, err)
+			default:
+				began := make(chan struct{}, 9)
+				s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+					began <- struct{}{}
+					return nil
+				}})
+				if what == "settlement" {
+					<-began
+				}
+			}
+			require.Eventually(t, func() bool {
+				return s.deliver(receiver, webhooktest.Payload(completed("a", 3))).Code != http.StatusOK
+			}, 3*time.Second, time.Millisecond, "the line was never locked")
+			for until := time.Now().Add(15 * time.Second); s.deliver(receiver, webhooktest.Payload(completed("a", 4))).Code != http.StatusOK; {
+				require.True(t, time.Now().Before(until), "the line stays locked")
+			}
+		})
+	}
+}
+
+// A function that has called Complete and hangs before its commit does not keep deliveries of its line out.
+func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
+	l := newLedger(t)
+	s := l.s
+	first := s.queue(&queue.Options{Timeout: 50 * time.Millisecond, Grace: -1})
+	s.accept(first, completed("a", 1))
+	hangs, goOn := make(chan struct{}, 1), make(chan struct{})
+	s.run(first, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+		tx, err := l.enter(ctx, e)
+		require.NoError(t, err)
+		defer tx.Rollback(context.WithoutCancel(ctx))
+		hangs <- struct{}{}
+		<-goOn
+		return errors.New("not committed")
+	}})
+	defer close(goOn)
+	<-hangs
+	second := s.queue(&queue.Options{Grace: -1})
+	s.run(second, webhook.Funcs{Other: func(context.Context, webhook.Event) error { return nil }})
+	for until := time.Now().Add(4 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		s.accept(second, completed("a", 2))
+	}
+}
+
+// A locked row of the clock keeps Run from erasing, which is logged.
+func TestLockedClockIsLogged(t *testing.T) {
+	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+	var log logged
+	q := s.queue(&queue.Options{Logger: log.logger()})
+	other, err := pgx.Connect(t.Context(), strings.TrimSuffix(string(s.where), poolSize))
+	require.NoError(t, err)
+	defer other.Close(t.Context())
+	_, err = other.Exec(t.Context(), "BEGIN; UPDATE signforms_queue_clock SET seen = seen")
+	require.NoError(t, err)
+	s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error { return nil }})
+	require.Eventually(t, func() bool { return log.count("erasing") > 0 }, 20*time.Second, 10*time.Millisecond)
+}
+
+// However long the database was away, Run listens again within a minute after it is back.
+func TestListeningAgainWithinAMinute(t *testing.T) {
+	dsn := sharedPostgres(t).newSchema(t)
+	synctest.Test(t, func(t *testing.T) {
+		config, err := pgxpool.ParseConfig(dsn)
+		require.NoError(t, err)
+		var mu sync.Mutex
+		var away bool
+		back := make(chan time.Time, 100)
+		config.BeforeConnect = func(context.Context, *pgx.ConnConfig) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if away {
+				return errors.New("away")
+			}
+			back <- time.Now()
+			return nil
+		}
+		config.PrepareConn = func(context.Context, *pgx.Conn) (bool, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return !away, nil
+		}
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		require.NoError(t, err)
+		defer pool.Close()
+		var o queue.Options
+		o.SetClocks(virtualClocks())
+		o.Logger = slog.New(slog.DiscardHandler)
+		q, err := queue.OpenPostgres(t.Context(), pool, &o)
+		require.NoError(t, err)
+		defer q.Close()
+		setAway := func(to bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			away = to
+		}
+		setAway(true)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			q.Watch(ctx)
+			close(ended)
+		}()
+		time.Sleep(3 * time.Hour)
+		for len(back) > 0 {
+			<-back
+		}
+		setAway(false)
+		since := time.Now()
+		require.LessOrEqual(t, (<-back).Sub(since), time.Minute)
+		stop()
+		<-ended
+	})
+}
+
+// Where PgBouncer gives a connection to others between transactions, the error about their prepared statements says what to set.
+func TestPgBouncerHint(t *testing.T) {
+	s := stage{T: t, where: where(bouncer(t, "transaction"))}
+	var err error
+	require.Eventually(t, func() bool {
+		var close func() error
+		if _, close, err = s.open(t.Context(), nil); err == nil {
+			require.NoError(t, close())
+			return false
+		}
+		return strings.Contains(err.Error(), "prepared statement")
+	}, time.Minute, 20*time.Millisecond)
+	require.ErrorContains(t, err, "default_query_exec_mode=exec")
+}
