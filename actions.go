@@ -27,9 +27,10 @@ func (w *wireAction) setMessage(m string) { w.Message = m }
 
 // message returns the beginning of the service's text, as far as it is searched.
 func (w *wireAction) message() string {
-	m := cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error)
-	return m[:min(len(m), maxSearched)]
+	return beginning(cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error))
 }
+
+func beginning(text string) string { return text[:min(len(text), maxSearched)] }
 
 func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.Status).normal() }
 
@@ -39,70 +40,83 @@ func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Dat
 
 // known returns the status as one of the constants, or "" where it is another word, such as "success".
 func (w *wireAction) known() DocumentStatus {
-	s := DocumentStatus(strings.ToUpper(string(w.status()))).normal()
-	if slices.Contains(DocumentStatuses(), s) {
-		return s
+	for _, s := range []DocumentStatus{w.Status, w.Data.Status} {
+		s = DocumentStatus(strings.ToUpper(string(s))).normal()
+		if slices.Contains(DocumentStatuses(), s) {
+			return s
+		}
 	}
 	return ""
 }
 
-// refused is the text of an error about an answer that says why nothing was done, by its status or in words.
-func (w *wireAction) refused() string {
+// reason is the text of an error about an answer that was no success.
+func (w *wireAction) reason() string {
 	if s := w.known(); s != "" {
 		return fmt.Sprintf("the document's status is %s: %s", s, w.message())
 	}
 	return w.message()
 }
 
-// denial finds words that say that something was not done, such as "cannot be voided" or "void failed". The words are not
-// documented by the service.
-func denial(verb string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(no|not|cannot|can['’]t|couldn['’]t|unable|failed)(\s+\w+){0,3}\s+` + verb +
-		`|\b` + verb + `\w*\s+((is|was|has|been|could)\s+)*(not|failed|refused|forbidden|impossible)\b`)
-}
+// ruling is what an answer with a status of success says of a void or reminder. Only fields refuse.
+type ruling int
 
-var (
-	alreadyText  = regexp.MustCompile(`(?i)\balready\b`)
-	voidText     = regexp.MustCompile(`(?i)\bvoid`)
-	alreadyVoid  = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
-	notVoided    = denial("void")
-	remindText   = regexp.MustCompile(`(?i)\bremind`)
-	notReminded  = denial("remind")
-	limitReached = regexp.MustCompile(`(?i)\blimit\s+((is|was|has|been)\s+)*(reached|exceeded)\b`)
+const (
+	wasDone    ruling = iota
+	inDoubt           // a word may mean that nothing was done
+	wasRefused        // a field says so
 )
 
-// wireVoid is the answer to a void. A document's status in it decides: VOID is a success, any other a refusal. Without one the
-// message does: "already" beside "void" is a success, and a denial, or "already" without "void", is a refusal.
+// doubtText finds the words that raise a doubt. They are not documented by the service.
+var doubtText = regexp.MustCompile(`(?i)\b(no|not|none|nobody|nothing|cannot|too|must|only)\b|n['’]t\b|` +
+	`\b(unable|fail|deny|deni|declin|refus|reject|disabl|limit|exceed|already|error|forbid|invalid|wait|expired)`)
+
+// doubts searches every text of the answer that no field settles.
+func (w *wireAction) doubts() bool {
+	for _, text := range []string{w.Message, string(w.Status), w.Data.Message, w.Data.Error, string(w.Data.Status)} {
+		if doubtText.MatchString(beginning(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// alreadyVoid finds the one sentence that is documented: that the document is void already.
+var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
+
+// wireVoid is the answer to a void.
 type wireVoid struct{ wireAction }
 
 func (w *wireVoid) already() bool { return alreadyVoid.MatchString(w.message()) }
 
-func (w *wireVoid) decided() bool {
-	s := w.known()
-	return s == StatusVoid || !s.CanVoid() || s == "" && w.already()
-}
-
-func (w *wireVoid) refusal() string {
-	s, m := w.known(), w.message()
-	other := alreadyText.MatchString(m) && !voidText.MatchString(m)
-	if s == StatusVoid || s == "" && (w.already() || !other && !notVoided.MatchString(m)) {
-		return ""
+func (w *wireVoid) ruling() ruling {
+	switch s := w.known(); {
+	case s == StatusVoid, s == "" && w.already():
+		return wasDone
+	case !s.CanVoid():
+		return wasRefused
+	case s != "", w.doubts():
+		return inDoubt
 	}
-	return w.refused()
+	return wasDone
 }
 
-// wireReminder is the answer to a reminder. When signers were reminded, it is a success. Otherwise a status that forbids
-// reminders is a refusal. When the answer does not count reminders, a message that denies one is a refusal too.
+func (w *wireVoid) decided() bool {
+	return w.ruling() != inDoubt && (w.known() != "" || w.already())
+}
+
+// wireReminder is the answer to a reminder.
 type wireReminder struct{ wireAction }
 
-func (w *wireReminder) decided() bool { return !w.known().CanRemind() }
-
-func (w *wireReminder) refusal() string {
-	n, m := w.remindersSent(), w.message()
-	other := alreadyText.MatchString(m) && !remindText.MatchString(m)
-	denied := other || notReminded.MatchString(m) || limitReached.MatchString(m)
-	if n != nil && *n > 0 || w.known().CanRemind() && (n != nil || !denied) {
-		return ""
+func (w *wireReminder) ruling() ruling {
+	switch n := w.remindersSent(); {
+	case n != nil && *n > 0:
+		return wasDone
+	case !w.known().CanRemind():
+		return wasRefused
+	case n == nil && w.doubts():
+		return inDoubt
 	}
-	return w.refused()
+	return wasDone
 }
+
+func (w *wireReminder) decided() bool { return w.ruling() == wasRefused }

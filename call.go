@@ -60,12 +60,24 @@ func (c *caller) perform(ctx context.Context, call call, out any) (r *run, err e
 		if err = r.read(out); err != nil {
 			return err
 		}
-		if d, ok := out.(refuser); ok && d.refusal() != "" {
-			return r.lacking(ErrRefused, d.refusal())
-		}
-		return nil
+		return r.accepted(out)
 	})
 	return r, err
+}
+
+// accepted is the error of an answer that was read and refuses, or leaves a doubt.
+func (r *run) accepted(out any) error {
+	a, ok := out.(action)
+	if !ok {
+		return nil
+	}
+	switch a.ruling() {
+	case wasRefused:
+		return r.lacking(ErrRefused, a.reason())
+	case inDoubt:
+		return r.newError(true, "", a.reason())
+	}
+	return nil
 }
 
 // errPanicked is what Options.OnCall hears at the end of a call that did not return.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -116,8 +119,9 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
 
-// BaseURL returns the base URL as the client uses it: its host in small letters, without the scheme's own port and without a slash at
-// its end. Two clients with the same one have the same service.
+// BaseURL returns the base URL in its one form: the host in small letters and without a dot at its end, no port if it is the
+// scheme's own, no escapes of letters and digits in the path, and no slash at its end. New refuses a URL whose form it cannot
+// tell, such as one with a host outside ASCII. Two clients with the same one have the same service.
 func (c *Client) BaseURL() string { return c.caller.base }
 
 func (o Options) withDefaults() Options {
@@ -179,8 +183,8 @@ func (c *checks) header(field, value string) {
 	}
 }
 
-// checkBaseURL normalises the base URL, so that two clients of one service share a budget. The result has no trailing slash.
-// problem says why it cannot be used; empty when it can.
+// checkBaseURL returns the one form of a base URL, so that the clients of one service share a budget. It has no slash at its end.
+// problem says why the URL cannot be used; it is empty when it can.
 func checkBaseURL(s string) (base, problem string) {
 	u, err := url.Parse(s)
 	switch {
@@ -191,9 +195,48 @@ func checkBaseURL(s string) (base, problem string) {
 	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
 		return "", "must have no user, query or fragment"
 	}
-	u.Host = strings.ToLower(u.Host)
-	if port := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]; strings.HasSuffix(u.Host, port) {
-		u.Host = strings.TrimSuffix(u.Host, port)
+	path := canonicalPath(u.EscapedPath())
+	if u.Host, problem = canonicalHost(u); problem == "" && strings.Contains(path+"/", "//") || hasDots(path) {
+		problem = "must have no empty segment in its path, and none of dots"
 	}
-	return strings.TrimRight(u.String(), "/"), ""
+	u.Path, u.RawPath = "", ""
+	return u.String() + path, problem
+}
+
+// canonicalHost returns the host of u in small letters, without a dot at its end and without the scheme's own port.
+func canonicalHost(u *url.URL) (host, problem string) {
+	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
+	number, _ := strconv.Atoi(port)
+	outside := func(r rune) bool { return r > unicode.MaxASCII }
+	addr, err := netip.ParseAddr(host)
+	switch {
+	case port != "" && (port[0] == '0' || number > 65535):
+		return "", "must have a port from 1 to 65535, without zeros before it"
+	case strings.Contains(host, ":") && (err != nil || addr.String() != host):
+		return "", "must have its IPv6 address in the shortest form, such as [::1]"
+	case strings.ContainsFunc(host, outside):
+		return "", "must have its host in ASCII: write it in punycode, such as xn--bcher-kva.example"
+	case strings.Contains("."+host+".", ".."):
+		return "", "must have no empty label in its host"
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		host += ":" + port
+	}
+	return host, ""
+}
+
+var pathEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// canonicalPath decodes the escapes of unreserved characters, writes others in capitals, and cuts off slashes at the end.
+func canonicalPath(escaped string) string {
+	return strings.TrimRight(pathEscape.ReplaceAllStringFunc(escaped, func(escape string) string {
+		c, _ := strconv.ParseUint(escape[1:], 16, 8)
+		if r := rune(c); r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r)) {
+			return string(r)
+		}
+		return strings.ToUpper(escape)
+	}), "/")
 }

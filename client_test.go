@@ -86,13 +86,21 @@ func TestBaseURL(t *testing.T) {
 		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
 		"https://a b/": parsed, "https://[::1": parsed, "https://x/%zz": parsed, "https://x\n": parsed, "http://x:port": parsed,
 		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare,
+		"https://bücher.example/": "write it in punycode", "https://b%C3%BCcher.example": "write it in punycode",
+		"https://x:0443": "without zeros", "https://x:70000": "without zeros", "https://[0:0:0:0:0:0:0:1]": "shortest form",
+		"https://[::0001]": "shortest form", "https://a..b": "empty label", "https://x..": "empty label", "https://.": "empty label",
+		"https://x/a//b": "empty segment", "https://x//a": "empty segment", "https://x/a/../b": "of dots", "https://x/./b": "of dots",
+		"https://x/a/%2e%2E/b": "of dots", "https://x/a/..": "of dots",
 	} {
 		_, err := signforms.New(in, clienttest.APIKey, nil)
 		require.ErrorContains(t, err, want, "%q", in)
 	}
 	for in, want := range map[string]string{
 		"https://x": "https://x", "HTTP://Host:80/a/B/": "http://host/a/B", "https://[::1]:8443": "https://[::1]:8443", "https://x:443//": "https://x",
-		"https://bücher.example/": "https://b%C3%BCcher.example", "https://x/a%20b": "https://x/a%20b",
+		"https://xn--bcher-kva.example/": "https://xn--bcher-kva.example", "https://x/a%20b": "https://x/a%20b",
+		"https://host": "https://host", "https://host:": "https://host", "https://host.": "https://host", "https://host.:443": "https://host",
+		"https://x/%61pi/%7e": "https://x/api/~", "https://x/a%2fb": "https://x/a%2Fb", "https://x/ü": "https://x/%C3%BC",
+		"https://x/%c3%bc": "https://x/%C3%BC", "http://127.0.0.1:443": "http://127.0.0.1:443", "https://[FE80::1%25eth0]:443": "https://[fe80::1%25eth0]",
 	} {
 		client, err := signforms.New(in, clienttest.APIKey, nil)
 		require.NoError(t, err, in)

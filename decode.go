@@ -49,8 +49,8 @@ func (r *run) read(out any) error {
 	}
 	switch {
 	case v.failed():
-		if d, ok := out.(refuser); ok && d.decided() {
-			return nil // perform asks for the refusal
+		if a, ok := out.(action); ok && a.decided() {
+			return nil // perform asks for the ruling
 		}
 		return r.failure()
 	case errors.Is(err, jsonfill.ErrNotObject):
@@ -72,12 +72,13 @@ func (r *run) verdict() (v verdict) {
 // A completer says what its answer lacks; empty when it has all it needs.
 type completer interface{ missing(*run) string }
 
-// A refuser is an answer that may refuse with a status of success.
-type refuser interface {
-	// refusal is the error's text; empty when the answer does not refuse.
-	refusal() string
-	// decided reports whether refusal tells the outcome although the answer also says that it failed.
+// An action is an answer that may be no success although its status is one.
+type action interface {
+	ruling() ruling
+	// decided reports whether ruling tells the outcome although the answer also says that it failed.
 	decided() bool
+	// reason is the text of an error.
+	reason() string
 }
 
 // messageOnly is a result with nothing but an optional message, so an empty body or a JSON string is a success.

@@ -14,7 +14,8 @@
 // to void or to remind; records and results make it with their Ref methods.
 //
 // A Client is safe for concurrent use: make one and keep it. Every wait of a call ends with its context. List methods return
-// one [Page]; All methods walk all pages, for use with range. [Client.Do] sends a request that has no method here.
+// one [Page]; All methods walk all pages, for use with range. Documents.All has the PDF documents only; those made from a
+// template are in Templates.AllRespondents, for each template of Templates.All. [Client.Do] sends a request that has no method here.
 //
 // Webhooks are in package webhook. Package signformstest is the whole service in a test. The promises of all packages, with
 // their limits and tests, are in [guarantees.md].

@@ -187,17 +187,17 @@ type VoidResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// AlreadyVoided is true when the message says so: "already" beside "void". An earlier attempt of the same call may have
-	// voided it.
+	// AlreadyVoided is true when the message says "already" directly before or after "void" or "voided". An earlier attempt of
+	// the same call may have voided it.
 	AlreadyVoided bool `json:"-"`
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 }
 
 // Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow
-// it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has a document's status other than VOID, or
-// has none and its message denies it: "cannot be voided", or "already" without "void". These words are an assumption. An answer,
-// of which only the HTTP status is documented:
+// it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has such a status. Words never refuse: after
+// an answer with status 200 that leaves a doubt, such as "not" in its message or the status PENDING, the void is repeated, which
+// is harmless, and then fails with ErrUnavailable. An answer, of which only the HTTP status is documented:
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {

@@ -32,14 +32,14 @@ var (
 	// did not say.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without a
-	// known code or holds other records than the one asked for. With Error.Local, the LimitStore did not answer. The call is
+	// known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the LimitStore did not answer. The call is
 	// safe to repeat.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after everything
 	// that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
 	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a redirect, or a
-	// 2xx that cannot be read or reports a failure. Look before you repeat it, for a send of a template with
+	// 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send of a template with
 	// [TemplatesService.SentCandidates].
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )

@@ -36,7 +36,7 @@ func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
 	clienttest.UseUp(t, first)
 	for _, spelling := range []string{
 		"https://api.example.com/v1", "https://api.example.com/v1/", "https://api.example.com/v1//", "HTTPS://API.Example.COM/v1",
-		"https://api.example.com:443/v1", "https://Api.example.com:443/v1/",
+		"https://api.example.com:443/v1", "https://Api.example.com:443/v1/", "https://api.example.com:/v1", "https://api.example.com./%76%31",
 	} {
 		got, err := defaultStoreClient(t, spelling, key, service).ReminderBudget(t.Context())
 		require.NoError(t, err)

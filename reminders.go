@@ -28,9 +28,9 @@ type RemindResult struct {
 // [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with ErrRateLimited and
 // sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees. ErrRefused: the status forbids it,
 // see [DocumentStatus.CanRemind]. An answer with HTTP status 200 is such an error too when it has that status and counts no
-// reminders, or does not count them and its message denies one: "no reminder sent", "limit reached", or "already" without
-// "remind". These words are an assumption. ErrOutcomeUnknown: the signers may have been reminded. An answer, of which only the
-// HTTP status is documented:
+// reminders. ErrOutcomeUnknown: the signers may have been reminded; do not remind them again today. So it is after an answer with
+// status 200 that does not count reminders and whose message has a word of doubt, such as "not", "limit" or "already". An
+// answer, of which only the HTTP status is documented:
 //
 //	{"message": "Reminder sent successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "PENDING", "remindersSent": 1}
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {

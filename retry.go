@@ -39,7 +39,7 @@ func isCertificateError(err error) bool {
 
 // checkRetry decides whether there is another attempt, and sets r.nextWait.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-	if r.refused != nil || !r.last.retriable(r.class) {
+	if r.refused != nil || !r.last.retriable(r.class) && !r.voidInDoubt() {
 		return false, nil
 	}
 	r.nextWait = r.wait()
@@ -48,6 +48,12 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 	}
 	deadline, ok := ctx.Deadline()
 	return !ok || time.Until(deadline) > r.nextWait, nil
+}
+
+// voidInDoubt reports whether the answer to a void is repeated like a 5xx, which does no harm: the next one may say "already".
+func (r *run) voidInDoubt() bool {
+	var answer wireVoid
+	return r.call.op == OpVoidDocument && r.last.success() && r.read(&answer) == nil && answer.ruling() == inDoubt
 }
 
 // wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin.

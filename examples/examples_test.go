@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
@@ -86,7 +87,7 @@ func TestWithoutArguments(t *testing.T) {
 	for name, last := range map[string]string{
 		"quickstart":       "7 of 7 event types arrived, signed and verified",
 		"send-template":    "is SIGNED",
-		"list-and-export":  `"Lease, flat 1",PENDING`, // newest first
+		"list-and-export":  `,Offer,PENDING,`, // behind the PDF documents
 		"bulk-reminders":   "the rest takes 0s",
 		"webhook-receiver": "stopped: all that had begun is done",
 	} {
@@ -117,10 +118,18 @@ func TestListAndExport(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	id := srv.AddDocument(signformstest.Document{Name: "=1+1, \"quoted\"", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	srv.AddDocument(signformstest.Document{Name: "Draft", Draft: true})
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	p := signforms.TemplateSendParams{TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ben", Email: "ben@example.com", RoleTitle: "Buyer"}}}
+	signed, err := srv.Client().Templates.Send(t.Context(), p)
+	require.NoError(t, err)
+	require.NoError(t, srv.Signer(signed.CreatedDocumentID, "ben@example.com").Sign())
+	sent, err := srv.Client().Templates.Send(t.Context(), p)
+	require.NoError(t, err)
 	rows, err := csv.NewReader(strings.NewReader(output(t, example(t, srv, "list-and-export", "-status", "PENDING")))).ReadAll()
 	require.NoError(t, err)
-	require.Len(t, rows, 2, "a header and a document")
-	require.Equal(t, []string{id, "'=1+1, \"quoted\"", "PENDING", "author@example.com", "1", "0"}, rows[1][:6])
+	require.Len(t, rows, 3, "a header, a PDF document and one made from a template")
+	require.Equal(t, []string{id, "", "'=1+1, \"quoted\"", "PENDING", "author@example.com", "1", "0"}, rows[1][:7])
+	require.Equal(t, []string{sent.CreatedDocumentID, template, "Offer", "PENDING", "", "1", "0"}, rows[2][:7])
 }
 
 func TestBulkReminders(t *testing.T) {

@@ -1,4 +1,5 @@
-// List-and-export prints all documents as CSV, a line for each, newest first. It only reads.
+// List-and-export prints all documents as CSV, a line for each: the PDF documents, and then the documents made from each
+// template. It only reads.
 //
 //	go run ./examples/list-and-export >documents.csv
 //	go run ./examples/list-and-export -status PENDING
@@ -33,40 +34,73 @@ func main() {
 	}
 	defer service.Close()
 	if service.Embedded != nil {
-		fill(service.Embedded)
+		if err := fill(ctx, service.Embedded, service.Client); err != nil {
+			log.Fatal(err)
+		}
 	}
-	count, err := export(ctx, service.Client, signforms.DocumentListParams{Status: signforms.DocumentStatus(*status)}, os.Stdout)
+	count, err := export(ctx, service.Client, signforms.DocumentStatus(*status), os.Stdout)
 	if err != nil {
 		log.Fatalf("after %d documents: %v", count, err)
 	}
 	fmt.Fprintf(os.Stderr, "%d documents\n", count)
 }
 
-// export writes each line as its document arrives, so that memory holds at most two pages of documents.
-func export(ctx context.Context, client *signforms.Client, p signforms.DocumentListParams, to io.Writer) (count int, err error) {
-	w := csv.NewWriter(to)
-	w.Write([]string{"documentId", "name", "status", "author", "signers", "signed", "created", "updated"})
-	for document, err := range client.Documents.All(ctx, p) {
+// exporter writes each line as its document arrives, so that memory holds at most two pages of a list.
+type exporter struct {
+	*csv.Writer
+	count int
+}
+
+// export writes the PDF documents, and then those made from each template, which the first list does not have.
+func export(ctx context.Context, client *signforms.Client, status signforms.DocumentStatus, to io.Writer) (int, error) {
+	w := &exporter{Writer: csv.NewWriter(to)}
+	defer w.Flush()
+	w.Write([]string{"documentId", "template", "name", "status", "author", "signers", "signed", "created", "updated"})
+	for d, err := range client.Documents.All(ctx, signforms.DocumentListParams{Status: status}) {
 		if err != nil {
-			w.Flush()
-			return count, err
+			return w.count, err
 		}
-		signed := 0
-		for _, s := range document.Signers {
-			if s.Status == signforms.SignerSigned {
-				signed++
-			}
+		w.line(d.Signers, d.DocumentID, "", d.DocumentName, string(d.Status), d.AuthorEmail, at(d.CreatedAt), at(d.UpdatedAt))
+	}
+	for template, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
+		if err == nil {
+			err = w.respondents(ctx, client, template, status)
 		}
-		w.Write([]string{
-			document.DocumentID, text(document.DocumentName), string(document.Status), text(document.AuthorEmail),
-			strconv.Itoa(len(document.Signers)), strconv.Itoa(signed),
-			document.CreatedAt.Format(time.RFC3339), document.UpdatedAt.Format(time.RFC3339),
-		})
-		count++
+		if err != nil {
+			return w.count, err
+		}
 	}
 	w.Flush()
-	return count, w.Error() // the first error of any Write
+	return w.count, w.Error() // the first error of any Write
 }
+
+// respondents writes the documents made from a template. Their list has no filter for the status.
+func (w *exporter) respondents(ctx context.Context, client *signforms.Client, template *signforms.Document,
+	status signforms.DocumentStatus) error {
+	p := signforms.RespondentListParams{TemplateID: template.DocumentID}
+	for r, err := range client.Templates.AllRespondents(ctx, p) {
+		if err != nil {
+			return fmt.Errorf("template %s: %w", template.DocumentID, err)
+		}
+		if status == "" || r.Status == status {
+			w.line(r.Signers, r.RespondentDocumentID, r.TemplateID, template.DocumentName, string(r.Status), "", at(r.CreatedAt), "")
+		}
+	}
+	return nil
+}
+
+func (w *exporter) line(signers []signforms.Signer, id, template, name, status, author, created, updated string) {
+	signed := 0
+	for _, s := range signers {
+		if s.Status == signforms.SignerSigned {
+			signed++
+		}
+	}
+	w.Write([]string{id, template, text(name), status, text(author), strconv.Itoa(len(signers)), strconv.Itoa(signed), created, updated})
+	w.count++
+}
+
+func at(t time.Time) string { return t.Format(time.RFC3339) }
 
 // text prevents a spreadsheet from reading what a user typed as a formula.
 func text(s string) string {
@@ -77,7 +111,7 @@ func text(s string) string {
 }
 
 // fill gives the embedded service something to list: more than one page of 100, a minute apart.
-func fill(srv *signformstest.Server) {
+func fill(ctx context.Context, srv *signformstest.Server, client *signforms.Client) error {
 	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}
 	for i := range 120 {
 		srv.Advance(time.Minute)
@@ -86,8 +120,13 @@ func fill(srv *signformstest.Server) {
 		})
 		for _, signer := range []signformstest.Signer{ann, ben}[:i%3] {
 			if err := srv.Signer(id, signer.Email).Sign(); err != nil {
-				log.Fatal(err)
+				return err
 			}
 		}
 	}
+	_, err := client.Templates.Send(ctx, signforms.TemplateSendParams{
+		TemplateID: srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}),
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	return err
 }

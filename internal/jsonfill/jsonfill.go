@@ -115,10 +115,9 @@ func (f *filler) object(targets ...reflect.Value) (some, known bool) {
 			return some, known
 		}
 		some = true
-		name := f.raw(key)
 		value, found := f.scan.Pos(), false
 		for _, t := range targets {
-			field, ok := planOf(t.Type()).field(name)
+			field, ok := planOf(t.Type()).field(f.raw(key)) // anew for each: a value read before may have taken its memory
 			if !ok {
 				continue
 			}

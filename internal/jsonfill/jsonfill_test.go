@@ -40,6 +40,17 @@ type list struct {
 
 const ample = 1 << 20
 
+// A key and a value with escapes are decoded into the same memory.
+func TestEscapedKeyOfTwoTargets(t *testing.T) {
+	var first record
+	var second struct {
+		Name json.RawMessage `json:"name"`
+	}
+	require.NoError(t, jsonfill.Object([]byte(`{"\u006eame":"\u0041nn"}`), ample, &first, &second))
+	require.Equal(t, "Ann", first.Name)
+	require.Equal(t, `"\u0041nn"`, string(second.Name))
+}
+
 func TestObject(t *testing.T) {
 	seven, at := 7, time.Date(2026, 11, 18, 10, 15, 30, 125e6, time.UTC)
 	for _, c := range []struct {
