@@ -99,7 +99,6 @@ func (p Profile) internal() api.Profile {
 func internalEndpoint(e signforms.Endpoint) api.Route {
 	return api.Route{
 		Method: e.Method, Path: e.Path, Inputs: places[e.Inputs],
-		Names: e.Names, Literals: e.Values, TimeLayout: e.TimeLayout, FromZero: e.PagesFromZero,
 	}
 }
 

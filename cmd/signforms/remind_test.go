@@ -29,7 +29,12 @@ func altered(t *testing.T, s *testService, concerns func(*http.Request) bool, ch
 	t.Helper()
 	target, err := url.Parse(s.URL)
 	require.NoError(t, err)
-	proxy := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: func(res *http.Response) error {
+	proxy := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		query := r.Out.URL.Query()
+		query.Del(s.ignores)
+		r.Out.URL.RawQuery = query.Encode()
+	}, ModifyResponse: func(res *http.Response) error {
 		if !concerns(res.Request) {
 			return nil
 		}
@@ -47,19 +52,26 @@ func altered(t *testing.T, s *testService, concerns func(*http.Request) bool, ch
 	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
 }
 
+// countsOne makes a list tell of one record in all.
+func countsOne(list string) string {
+	return regexp.MustCompile(`"(totalDocuments|documentsCount)":\d+`).ReplaceAllString(list, `"$1":1`)
+}
+
 // ofDocuments is whether a request lists PDF documents.
 func ofDocuments(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/get-documents") && r.URL.Query().Get("documentType") != "PDF_TEMPLATE"
 }
 
-// A service that reads another input than status lists documents of every status.
-func unfiltered() *signformstest.Options {
-	return &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}, Profile: signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{
-		signforms.OpListDocuments: {Names: map[string]string{"status": "state"}}}}}
+// ignoring has the program reach a service that ignores an input of a list.
+func ignoring(t *testing.T, s *testService, input string) {
+	t.Helper()
+	s.ignores = input
+	altered(t, s, func(*http.Request) bool { return false }, nil)
 }
 
 func TestRemindJudgesEachRecord(t *testing.T) {
-	s := newService(t, unfiltered())
+	s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}})
+	ignoring(t, s, "status")
 	void := s.AddDocument(signformstest.Document{Name: "Void", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	_, err := s.Client().Documents.Void(t.Context(), signforms.PDFDocument(void))
 	require.NoError(t, err)

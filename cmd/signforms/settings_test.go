@@ -15,16 +15,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
-	"github.com/signforms/signforms-go/signformstest"
 )
 
 // What probe writes is what the command line reads: an account without its key, with the endpoints that were found.
 func TestProbeWritesAnAccount(t *testing.T) {
-	s := newService(t, &signformstest.Options{Profile: signformstest.Profile{Endpoints: map[signforms.Operation]signforms.Endpoint{
-		signforms.OpListDocuments: {PagesFromZero: true}}}})
+	s := newService(t, nil)
+	altered(t, s, ofDocuments, countsOne)
+	address := os.Getenv("SIGNFORMS_BASE_URL")
 	folder := t.TempDir()
 	file, keys, code := filepath.Join(folder, "accounts.json"), filepath.Join(folder, "key"), filepath.Join(folder, "account.go")
 	require.NoError(t, os.WriteFile(keys, []byte(s.APIKey+"\n"), 0o600))
@@ -36,8 +35,8 @@ func TestProbeWritesAnAccount(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), s.APIKey)
-	require.JSONEq(t, `{"accounts":{"main":{"baseURL":"`+s.URL+`","workspace":"`+s.WorkspaceID+`","apiKey":{"file":"`+keys+`"},
-		"endpoints":{"list documents":{"pagesFromZero":true}}}}}`, string(text))
+	require.JSONEq(t, `{"accounts":{"main":{"baseURL":"`+address+`","workspace":"`+s.WorkspaceID+`","apiKey":{"file":"`+keys+`"},
+		"endpoints":{"list documents":{"ignoreTotals":true}}}}}`, string(text))
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
@@ -85,7 +84,7 @@ func compiles(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "signforms.OpListDocuments: {PagesFromZero: true},")
+	require.Contains(t, string(text), "signforms.OpListDocuments: {IgnoreTotals: true},")
 	dir, err := os.MkdirTemp(".", "compiled") // within the module, which has the SDK
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })

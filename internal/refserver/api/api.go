@@ -260,9 +260,6 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 
 // fail answers with an error.
 func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
-	if invalid, ok := errors.AsType[*signing.Invalid](err); ok {
-		err = &signing.Invalid{Field: c.input.spelled(invalid.Field), Message: invalid.Message}
-	}
 	f := failureOf(err)
 	if missing, ok := errors.AsType[*store.Missing](err); ok {
 		f.message += a.instead(c.workspaceID, missing)

@@ -1,9 +1,6 @@
 package api
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // Dates of a filter. Neither their format nor whether the ends are included is documented by the service.
 
@@ -36,7 +33,7 @@ func (a *API) dates(in *input) (from, to time.Time) {
 		to = dayEnd(to)
 	}
 	if !from.IsZero() && !to.IsZero() && from.After(to) {
-		in.problem("%s must not be after %s", in.spelled("dateFrom"), in.spelled("dateTo"))
+		in.problem("dateFrom must not be after dateTo")
 	}
 	if !fromIsDay {
 		from = a.Profile.DateFrom.move(from, time.Millisecond)
@@ -53,39 +50,14 @@ func (a *API) instant(in *input, name string) (t time.Time, isDay bool) {
 	if s == "" {
 		return time.Time{}, false
 	}
-	if layout := in.route.TimeLayout; layout != "" {
-		t, err := parseTime(layout, s)
-		if err != nil || t.IsZero() { // the zero time stands for none
-			in.problem("%s must be a time as in %s", in.spelled(name), layout)
-		}
-		return t.UTC(), isDayLayout(layout)
-	}
 	if t, err := time.Parse(time.DateOnly, s); err == nil && !t.IsZero() && a.Profile.DateFormat != TimeOnly {
 		return t, true
 	}
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || t.IsZero() || a.Profile.DateFormat == DateOnly { // the zero time stands for none
-		in.problem("%s must be %s", in.spelled(name), a.Profile.DateFormat)
+		in.problem("%s must be %s", name, a.Profile.DateFormat)
 	}
 	return t.UTC(), false
-}
-
-// parseTime reads a time in the layout of a Route.
-func parseTime(layout, s string) (time.Time, error) {
-	if layout != "unix" && layout != "unixmilli" {
-		return time.Parse(layout, s)
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if layout == "unix" {
-		return time.Unix(n, 0), err
-	}
-	return time.UnixMilli(n), err
-}
-
-// isDayLayout reports whether a layout leaves out the time of day.
-func isDayLayout(layout string) bool {
-	noon := time.Date(2026, time.November, 22, 12, 0, 0, 0, time.UTC)
-	return layout != "unix" && layout != "unixmilli" && noon.Format(layout) == noon.Add(-time.Hour).Format(layout)
 }
 
 func (f DateFormat) String() string {

@@ -41,7 +41,7 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		page, total := documents()
 		body.DocumentsCount, body.Documents = total, a.documentBodies(page)
 	}
-	body.Pagination = c.input.pagination(q.Page, body.DocumentsCount)
+	body.Pagination = pagination(q.Page, body.DocumentsCount)
 	body.Pagination.TotalDocuments = new(body.DocumentsCount)
 	if a.Profile.CountPage {
 		body.DocumentsCount = len(body.Documents)
@@ -86,16 +86,12 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 		return ""
 	}
 	if documentType == typeTemplate {
-		in.problem("%s must not be given with %s %s", in.spelled("status"), in.spelled("documentType"), in.literals("documentType", []string{typeTemplate})[0])
+		in.problem("status must not be given with documentType %s", typeTemplate)
 		return ""
 	}
 	var statuses []string
 	for _, status := range signing.Statuses {
-		text := string(status)
-		if in.route.Literals["status"][text] == "" {
-			text = a.statusText(status)
-		}
-		statuses = append(statuses, text)
+		statuses = append(statuses, a.statusText(status))
 	}
 	if text, ok := in.literal("status", s, statuses); ok {
 		return signing.Statuses[slices.Index(statuses, text)]
@@ -106,7 +102,7 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 	case UnknownStatusEmpty:
 		return signing.Status(s)
 	}
-	in.problem("%s must be one of %s", in.spelled("status"), strings.Join(in.literals("status", statuses), ", "))
+	in.problem("status must be one of %s", strings.Join(statuses, ", "))
 	return ""
 }
 
@@ -124,26 +120,18 @@ func (a *API) page(in *input, most int) store.Page {
 	if a.Profile.CutLimit {
 		accepted = math.MaxInt32
 	}
-	first := in.firstPage()
-	page, limit := in.number("page", first, first, math.MaxInt32), in.number("limit", a.Profile.PageSize, 1, accepted)
+	page, limit := in.number("page", 1, 1, math.MaxInt32), in.number("limit", a.Profile.PageSize, 1, accepted)
 	limit = min(limit, most)
-	return store.Page{Offset: int64(page-first) * int64(limit), Limit: limit}
+	return store.Page{Offset: int64(page-1) * int64(limit), Limit: limit}
 }
 
-func (in *input) firstPage() int {
-	if in.route.FromZero {
-		return 0
-	}
-	return 1
-}
-
-// pagination counts pages as the request does.
-func (in *input) pagination(p store.Page, total int) *paginationBody {
+// pagination tells of the page and of all.
+func pagination(p store.Page, total int) *paginationBody {
 	pages := total / p.Limit
 	if total%p.Limit > 0 {
 		pages++
 	}
-	return &paginationBody{CurrentPage: int(p.Offset/int64(p.Limit)) + in.firstPage(), TotalPages: pages}
+	return &paginationBody{CurrentPage: int(p.Offset/int64(p.Limit)) + 1, TotalPages: pages}
 }
 
 // oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.

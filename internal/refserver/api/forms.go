@@ -19,24 +19,24 @@ func (a *API) listResponses(c *Call) (any, error) {
 		responses, total, err = formResponses(tx, c.workspaceID, formID, responseID, &page)
 		return a.foundNone(err)
 	})
-	pagination := c.input.pagination(page, total)
-	pagination.TotalResponses = &total
-	pagination.HasNext = new(page.Offset+int64(len(responses)) < int64(total))
-	pagination.HasPrevious = new(page.Offset > 0)
-	return responsesBody{Responses: a.responseBodies(responses), Pagination: *pagination}, err
+	pages := pagination(page, total)
+	pages.TotalResponses = &total
+	pages.HasNext = new(page.Offset+int64(len(responses)) < int64(total))
+	pages.HasPrevious = new(page.Offset > 0)
+	return responsesBody{Responses: a.responseBodies(responses), Pagination: *pages}, err
 }
 
 // responseQuery reads which responses are asked for.
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
 	formID, responseID = in.id("formId"), in.id("responseId")
 	if responseID != "" && !signing.IsUUID(responseID) && !signing.IsObjectID(responseID) && !in.anyID {
-		in.problem("%s must be a UUID or have 24 hexadecimal digits", in.spelled("responseId"))
+		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
 	}
 	if formID == "" && responseID == "" {
 		in.oneIsRequired("formId", "responseId")
 	}
 	if formID == "" && responseID != "" && (in.scalar("page") != "" || in.scalar("limit") != "") {
-		in.problem("%s and %s must not be given with a %s alone", in.spelled("page"), in.spelled("limit"), in.spelled("responseId"))
+		in.problem("page and limit must not be given with a responseId alone")
 	}
 	return formID, responseID, a.page(in, math.MaxInt32)
 }

@@ -95,11 +95,11 @@ func queryNames(r *route) []string {
 
 // peek returns a text input from path, query or body without checking it, empty when there is none.
 func (in *input) peek(name string) string {
-	if v := cmp.Or(in.path[name], in.query.Get(in.called(name))); v != "" {
+	if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
 		return v
 	}
 	var s string
-	if json.Unmarshal(in.body[in.called(name)], &s) != nil {
+	if json.Unmarshal(in.body[name], &s) != nil {
 		return ""
 	}
 	return s
@@ -131,12 +131,12 @@ func (in *input) values(name string) []string {
 
 // around returns the values of an input outside of the body.
 func (in *input) around(name string) []string {
-	return append(slices.Clone(in.query[in.called(name)]), in.path[name])
+	return append(slices.Clone(in.query[name]), in.path[name])
 }
 
 // scalar is like text, for an input that is a number or a boolean in a body.
 func (in *input) scalar(name string) string {
-	raw := string(in.body[in.called(name)])
+	raw := string(in.body[name])
 	if number := json.Number(raw); raw != "true" && raw != "false" && !isNumber(number) {
 		return in.text(name)
 	}
@@ -150,7 +150,7 @@ func (in *input) only(name string, values []string) string {
 		return ""
 	}
 	if len(slices.Compact(values)) > 1 {
-		in.problem("%s is given twice with different values", in.spelled(name))
+		in.problem("%s is given twice with different values", name)
 	}
 	return values[0]
 }
@@ -159,7 +159,6 @@ func (in *input) only(name string, values []string) string {
 func (in *input) require(name string) string { return in.given(name, in.text(name)) }
 
 func (in *input) absent(name string) {
-	name = in.spelled(name)
 	if len(in.missing) < maxProblems {
 		in.missing = append(in.missing, name)
 	}
@@ -170,7 +169,7 @@ func (in *input) absent(name string) {
 func (in *input) uuid(name string) string {
 	s := in.id(name)
 	if s != "" && !signing.IsUUID(s) && !in.anyID {
-		in.problem("%s must be a UUID", in.spelled(name))
+		in.problem("%s must be a UUID", name)
 	}
 	return s
 }
@@ -179,14 +178,14 @@ func (in *input) uuid(name string) string {
 func (in *input) objectID(name string) string {
 	s := in.id(name)
 	if s != "" && !signing.IsObjectID(s) && !in.anyID {
-		in.problem("%s must have 24 hexadecimal digits", in.spelled(name))
+		in.problem("%s must have 24 hexadecimal digits", name)
 	}
 	return s
 }
 
 // given returns an input that another method has read, and notes it as missing if it is empty and not of a wrong type.
 func (in *input) given(name, value string) string {
-	if raw := string(in.body[in.called(name)]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
+	if raw := string(in.body[name]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
 		in.absent(name)
 	}
 	return value
@@ -213,7 +212,7 @@ func (in *input) choice(name, s string, values ...string) string {
 	if v, ok := in.literal(name, s, values); ok {
 		return v
 	}
-	in.problem("%s must be %s", in.spelled(name), strings.Join(in.literals(name, values), " or "))
+	in.problem("%s must be %s", name, strings.Join(values, " or "))
 	return s
 }
 
@@ -223,7 +222,6 @@ func (in *input) number(name string, fallback, least, most int) int {
 	if s == "" {
 		return fallback
 	}
-	name = in.spelled(name)
 	n, err := strconv.Atoi(s)
 	switch {
 	case err != nil:
@@ -241,13 +239,13 @@ func (in *input) number(name string, fallback, least, most int) int {
 // text returns a text field. at is its documented name with what is around it, such as receiversList[0].name. A null is like a
 // missing field.
 func (o object) text(in *input, at string) (string, bool) {
-	raw, ok := o[in.called(at)]
+	raw, ok := o[field(at)]
 	if !ok || string(raw) == "null" {
 		return "", false
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		in.problem("%s must be a string", in.spelled(at))
+		in.problem("%s must be a string", at)
 		return "", false
 	}
 	return s, true
@@ -256,7 +254,7 @@ func (o object) text(in *input, at string) (string, bool) {
 // require returns a text field that must be there and not be blank.
 func (o object) require(in *input, at string) string {
 	s, ok := o.text(in, at)
-	if raw := o[in.called(at)]; strings.TrimSpace(s) == "" && (ok || raw == nil || string(raw) == "null") {
+	if raw := o[field(at)]; strings.TrimSpace(s) == "" && (ok || raw == nil || string(raw) == "null") {
 		in.absent(at)
 	}
 	return s
@@ -264,13 +262,13 @@ func (o object) require(in *input, at string) string {
 
 // objects returns an array of objects, nil when there is none.
 func (o object) objects(in *input, name string) []object {
-	raw, ok := o[in.called(name)]
+	raw, ok := o[name]
 	if !ok || string(raw) == "null" {
 		return nil
 	}
 	var list []object
 	if json.Unmarshal(raw, &list) != nil || slices.ContainsFunc(list, func(e object) bool { return e == nil }) {
-		in.problem("%s must be an array of objects", in.spelled(name))
+		in.problem("%s must be an array of objects", name)
 		return nil
 	}
 	return list
@@ -278,13 +276,13 @@ func (o object) objects(in *input, name string) []object {
 
 // object returns a field that is an object; false when there is none.
 func (o object) object(in *input, name string) (object, bool) {
-	raw, ok := o[in.called(name)]
+	raw, ok := o[name]
 	if !ok || string(raw) == "null" {
 		return nil, false
 	}
 	var v object
 	if json.Unmarshal(raw, &v) != nil {
-		in.problem("%s must be an object", in.spelled(name))
+		in.problem("%s must be an object", name)
 		return nil, false
 	}
 	return v, true
@@ -292,7 +290,6 @@ func (o object) object(in *input, name string) (object, bool) {
 
 // oneIsRequired says that neither of two inputs was there.
 func (in *input) oneIsRequired(a, b string) {
-	a, b = in.spelled(a), in.spelled(b)
 	in.missing = append(in.missing, a+" or "+b)
 	in.problem("%s or %s is required", a, b)
 }

@@ -23,16 +23,11 @@ const (
 	ListResponses   Operation = "list responses"
 )
 
-// Route says where an operation is and how its inputs are read. Zero fields keep the documented place and spelling. An input in
-// Names or Values is taken in that spelling alone; braces in Path have the documented names.
+// Route says where an operation is. Zero fields keep the documented place.
 type Route struct {
-	Method     string
-	Path       string // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
-	Inputs     Place
-	Names      map[string]string            // by documented name; that of a nested field has those around it: receiversList.name
-	Literals   map[string]map[string]string // by documented name and literal
-	TimeLayout string                       // of dateFrom and dateTo: of package time, unix or unixmilli; empty: see Profile.DateFormat
-	FromZero   bool                         // pages are counted from 0
+	Method string
+	Path   string // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
+	Inputs Place
 }
 
 // Place is where inputs are.
@@ -44,11 +39,11 @@ const (
 	InBody
 )
 
-// route is an operation as it is served, what its inputs are called, and its work.
+// route is an operation as it is served, its inputs, and its work.
 type route struct {
 	op Operation
 	Route
-	known   []string // inputs by the service's name; others are ignored and noted
+	known   []string // inputs; others are ignored and noted
 	work    func(*API, *Call) (any, error)
 	pattern *regexp.Regexp // of a path with inputs in it; nil: Path is all there is to match
 	inPath  []string       // their names
@@ -83,10 +78,7 @@ func routesWith(moved map[Operation]Route) []route {
 	for i := range routes {
 		rt, m := &routes[i], moved[routes[i].op]
 		m.Method, m.Path, m.Inputs = cmp.Or(m.Method, rt.Method), cmp.Or(m.Path, rt.Path), cmp.Or(m.Inputs, rt.Inputs)
-		rt.Route, rt.known = m, slices.Clone(rt.known)
-		for j, name := range rt.known {
-			rt.known[j] = m.called(name)
-		}
+		rt.Route = m
 		if strings.Contains(rt.Path, "{") {
 			quoted := regexp.QuoteMeta(rt.Path)
 			for _, m := range placeholder.FindAllStringSubmatch(quoted, -1) {

@@ -127,7 +127,7 @@ func (a *API) sendParams(in *input, signingType string) signing.SendParams {
 }
 
 func receivers(in *input, signingType string) []signing.Receiver {
-	if raw, ok := in.body[in.called("receiversList")]; !ok || string(raw) == "null" {
+	if raw, ok := in.body["receiversList"]; !ok || string(raw) == "null" {
 		in.absent("receiversList")
 		return nil
 	}
@@ -152,25 +152,25 @@ func (a *API) pdfData(in *input, signingType string) []byte {
 	if !ok {
 		return nil
 	}
-	name, prefix := in.spelled("pdfData"), in.literals("pdfData", []string{dataURL})[0]
+	prefix := dataURL
 	if a.Profile.BarePDF {
 		prefix = ""
 	}
 	encoded, isPrefixed := strings.CutPrefix(s, prefix)
 	switch {
 	case signingType == typeForm:
-		in.problem("%s must not be given with %s %s", name, in.spelled("signingType"), in.literals("signingType", []string{typeForm})[0])
+		in.problem("pdfData must not be given with signingType %s", typeForm)
 		return nil
 	case !isPrefixed:
-		in.problem("%s must begin with %s", name, prefix)
+		in.problem("pdfData must begin with %s", prefix)
 		return nil
 	case prefix == "" && strings.HasPrefix(s, dataURL):
-		in.problem("%s must be base64 alone, without %s", name, dataURL)
+		in.problem("pdfData must be base64 alone, without %s", dataURL)
 		return nil
 	}
 	pdf, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(pdf) == 0 {
-		in.problem("%s must hold the PDF in standard base64 with padding", name)
+		in.problem("pdfData must hold the PDF in standard base64 with padding")
 	}
 	return pdf
 }

@@ -92,7 +92,7 @@ func (a *API) listRespondents(c *Call) (any, error) {
 		}
 		return a.foundNone(err)
 	})
-	return respondentsBody{Respondents: a.respondentBodies(documents, trails), Pagination: *in.pagination(page, total)}, err
+	return respondentsBody{Respondents: a.respondentBodies(documents, trails), Pagination: *pagination(page, total)}, err
 }
 
 // foundNone turns the error for a record that does not exist into an empty list, where the profile says so.
