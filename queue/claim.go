@@ -79,7 +79,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 			continue
 		}
 		if !found {
-			if err := c.remove(t, at.now); err != nil {
+			if err := c.remove(t); err != nil {
 				return claims, err
 			}
 			continue
@@ -151,17 +151,10 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	return found, err
 }
 
-// remove removes the row of a line in which no event was found. If there is one below low, it gives the line up and resets low: a program
-// that does not know low may have run beside this one.
-func (c *claim) remove(t *tx, now int64) error {
-	removed, err := t.exec(removeLine, c.line)
-	if err != nil || removed > 0 {
-		return err
-	}
-	if _, err := t.exec(`UPDATE signforms_lines SET low = 0 WHERE id = $1`, c.line); err != nil {
-		return err
-	}
-	return c.giveUp(t, now, 0)
+// remove removes the row of a line in which no event was found.
+func (c *claim) remove(t *tx) error {
+	_, err := t.exec(removeLine, c.line)
+	return err
 }
 
 // head returns the value of the column head: the id of the claim's event, negative when it is known that its function has begun, in

@@ -155,7 +155,7 @@ func TestKeepingGoesOnAfterAJump(t *testing.T) {
 func TestTimesAheadOfTheClock(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := newMachine().open(s, queue.Options{Retries: []time.Duration{time.Hour}})
-		s.accept(q, completed("due", 1), completed("leased", 1), completed("asked", 1), completed("old", 1))
+		s.accept(q, completed("due", 1), completed("leased", 1), completed("asked", 1))
 		ahead := q.Now().Add(40 * 24 * time.Hour).UnixMilli()
 		set := func(subject, what string) {
 			s.exec(`UPDATE signforms_lines SET ` + what + ` WHERE id = (SELECT line_id FROM signforms_events WHERE subject = '` + subject + `')`)
@@ -163,17 +163,16 @@ func TestTimesAheadOfTheClock(t *testing.T) {
 		set("due", fmt.Sprint("since = ", ahead, ", due = ", ahead+10_000))
 		set("leased", fmt.Sprint("since = ", ahead, ", token = 7, lease = ", ahead+20_000))
 		set("asked", fmt.Sprint("due = ", ahead)) // by RetryAfter
-		set("old", fmt.Sprint("since = 0, due = ", ahead))
 		var j journal
 		s.run(q, j.noting(nil))
 		time.Sleep(2 * time.Second)
-		require.Equal(s, []string{"old/1"}, j.all())
+		require.Empty(s, j.all())
 		time.Sleep(10 * time.Second)
-		require.Equal(s, []string{"old/1", "due/1"}, j.all())
+		require.Equal(s, []string{"due/1"}, j.all())
 		time.Sleep(20 * time.Second)
-		require.Equal(s, []string{"old/1", "due/1", "leased/1"}, j.all())
+		require.Equal(s, []string{"due/1", "leased/1"}, j.all())
 		time.Sleep(time.Hour)
-		require.Len(s, j.all(), 3, "one that RetryAfter put off waits")
+		require.Len(s, j.all(), 2, "one that RetryAfter put off waits")
 	})
 }
 

@@ -35,8 +35,8 @@ func (o *Options) SetUnwatched() { o.unwatched = true }
 // HasPoll reports whether SetPoll was called.
 func (o *Options) HasPoll() bool { return o.poll != 0 }
 
-// NewestSchema is the number of schema steps.
-var NewestSchema = len(postgresSchema)
+// SchemaVersion is the version of the tables.
+const SchemaVersion = schemaVersion
 
 // SetSync is called before each commit on SQLite.
 func (o *Options) SetSync(sync func()) { o.sync = sync }

@@ -45,8 +45,7 @@ func (q *Queue) before(d time.Duration) int64 {
 	return 0
 }
 
-// repairLines shortens the waits and leases that a clock has set which was ahead: each gets as long from now as it was given then. For
-// one that was set by a program that did not store when, the longest wait of Options and its lease count.
+// repairLines shortens the waits and leases that a clock has set which was ahead: each gets as long from now as it was given then.
 func (q *Queue) repairLines(ctx context.Context) error {
 	for full := true; full; {
 		err := q.noteWithin(ctx, "shortening waits", func(t *tx) error {
@@ -73,24 +72,17 @@ type lineTimes struct{ id, due, lease, since int64 }
 
 // linesAhead locks lines that were set by a clock ahead of now, and returns what their times should be.
 func (q *Queue) linesAhead(t *tx, now int64) (wrong []lineTimes, err error) {
-	longest, lease := q.longestWait().Milliseconds(), q.lease().Milliseconds()
 	err = t.each(func(rows *sql.Rows) error {
 		var l lineTimes
 		err := rows.Scan(&l.id, &l.due, &l.lease, &l.since, new(string))
-		switch ahead := l.since - now; {
-		case l.since > 0 && l.due > now:
+		ahead := l.since - now
+		if l.due > now {
 			l.due = max(now, l.due-ahead)
-		case l.due > now+longest:
-			l.due = now
 		}
-		if l.since > 0 {
-			l.lease = max(0, l.lease-(l.since-now))
-		} else {
-			l.lease = min(l.lease, now+lease)
-		}
+		l.lease = max(0, l.lease-ahead)
 		wrong = append(wrong, l)
 		return err
-	}, `SELECT id, due, lease, since, `+t.bound+` FROM signforms_lines WHERE `+t.latest+`(due, lease) > $1
-		AND (since > $2 OR since = 0 AND (due > $3 OR lease > $4)) LIMIT `+strconv.Itoa(batch)+t.skip, now, now+jump.Milliseconds(), now+longest, now+lease)
+	}, `SELECT id, due, lease, since, `+t.bound+` FROM signforms_lines WHERE `+t.latest+`(due, lease) > $1 AND since > $2
+		LIMIT `+strconv.Itoa(batch)+t.skip, now, now+jump.Milliseconds())
 	return wrong, err
 }

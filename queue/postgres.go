@@ -5,10 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -38,9 +35,7 @@ var postgresDialect = dialect{
 	list: func(values any) any { return values },
 }
 
-const makeSchemaTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER NOT NULL)"
-
-// schemaLock is the advisory lock for changes of the schema: "sfq1".
+// schemaLock is the advisory lock of who makes the tables: "sfq1".
 const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*postgresStore, error) {
@@ -49,7 +44,7 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 		pool: pool, background: b, db: stdlib.OpenDBFromPool(pool),
 		announcing: make(chan struct{}, 1), announced: make(chan struct{}), stop: make(chan struct{}),
 	}
-	err := s.prepare(ctx, b.log)
+	_, err := s.prepare(ctx)
 	if err == nil {
 		s.channel, err = channelOf(ctx, s.db)
 	}
@@ -60,143 +55,67 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 	return s, nil
 }
 
-// MigratePostgres makes the tables of a queue in the first schema of pool's search_path, or migrates them, as [OpenPostgres] does. A
-// role that only reads and writes the tables can open the queue afterwards. It returns the versions of the schema before and after;
-// 0 means that there were no tables. Nothing is changed if it fails. While another transaction holds a table, it tries again until
-// ctx ends, and [slog.Default] gets a line for each try.
-func MigratePostgres(ctx context.Context, pool *pgxpool.Pool) (before, after int, err error) {
+// CreateTables makes the tables of a queue in the first schema of pool's search_path, as [OpenPostgres] does. A role that only reads and
+// writes the tables can open the queue afterwards. It reports whether it made them; if they are there, it changes nothing.
+func CreateTables(ctx context.Context, pool *pgxpool.Pool) (made bool, err error) {
 	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
 	defer s.db.Close()
-	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
-	if err == nil {
-		err = s.prepare(ctx, slog.Default())
+	if made, err = s.prepare(ctx); err != nil {
+		return false, fmt.Errorf("queue: making the tables: %w", err)
 	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("queue: migrating the database: %w", err)
-	}
-	return v.version, max(v.version, len(postgresSchema)), nil
+	return made, nil
 }
 
-// PostgresSQL returns the SQL that brings the tables from a version of the schema to the newest, in one transaction; 0 makes them. It is
-// for those who run it themselves. It fails within seconds, and changes nothing, while another transaction holds a table: run it again.
-// PostgresSQL returns an error for a version that this package does not know.
-func PostgresSQL(from int) (string, error) {
-	if from < 0 || from > len(postgresSchema) {
-		return "", fmt.Errorf("queue: there is no schema version %d: want 0 to %d", from, len(postgresSchema))
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n-- If this ends with a lock timeout, nothing was changed: run it again.\n%s;\n%s;\n",
-		schemaLock, limitWait, makeSchemaTable)
-	for i, step := range postgresSchema[from:] {
-		version := from + i + 1
-		what := "older programs refuse the tables from now on"
-		if step.compatible {
-			what = "older programs can go on"
-		}
-		fmt.Fprintf(&text, "\n-- Version %d: %s.%s%s;\n", version, what, step.sql, recordStep(version))
-	}
-	text.WriteString("COMMIT;\n")
-	return text.String(), nil
+// TablesSQL returns the SQL that makes the tables in one transaction, for those who run it by other means. Afterwards [OpenPostgres] has
+// nothing to make.
+func TablesSQL() string {
+	return fmt.Sprintf("BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n%s;\n%s;\n%sCOMMIT;\n",
+		schemaLock, limitWait, makeVersionTable, postgresSchema+recordVersion)
 }
 
-// recordStep returns the statement that records that a step was done.
-func recordStep(version int) string {
-	if version == 1 {
-		return "INSERT INTO signforms_queue_schema (version) VALUES (1)"
-	}
-	return fmt.Sprintf("INSERT INTO signforms_queue_schema (version, oldest) VALUES (%d, %d)", version, oldestFor(postgresSchema, version))
-}
-
-// prepare makes or migrates the tables. If there is nothing to do, it needs no right to make tables.
-func (s *postgresStore) prepare(ctx context.Context, log *slog.Logger) error {
-	v, err := postgresVersion(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect})
-	if err != nil {
-		return err
-	}
-	if done, err := v.usable(len(postgresSchema)); done || err != nil {
-		return err
-	}
-	err = s.migratePatiently(ctx, log)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
-		return fmt.Errorf("the tables have schema version %d, and this role may not migrate them to %d: run signforms-queue migrate with a role that may: %w",
-			v.version, len(postgresSchema), err)
-	}
-	return err
-}
-
-// limitWait bounds how long a migration waits for each of its three tables. Who comes after it waits too, and a delivery may take 2 seconds.
-// It stands after the wait for another migration, during which nothing is locked.
+// limitWait bounds how long the tables wait for a lock. It stands after the wait for another process that makes them.
 const limitWait = "SET LOCAL lock_timeout = '500ms'"
 
-// migratePatiently repeats the migration while another transaction holds a table. The pauses let others in who have waited behind it.
-func (s *postgresStore) migratePatiently(ctx context.Context, log *slog.Logger) error {
-	var blocked error
-	for pause := time.Second; ; pause = min(2*pause, 10*time.Second) {
-		err := s.write(ctx, s.migrate)
-		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "55P03" {
-			blocked = fmt.Errorf("another transaction holds a table of the queue (%s): wait until it ends, or end it with pg_terminate_backend: %w",
-				s.holders(ctx), err)
-			log.LogAttrs(ctx, slog.LevelWarn, "queue: the tables cannot be migrated yet, trying again", slog.String("error", blocked.Error()))
-		} else if ctx.Err() == nil || blocked == nil {
+const makeVersionTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER NOT NULL)"
+
+var recordVersion = fmt.Sprintf("INSERT INTO signforms_queue_schema (version) VALUES (%d);\n", schemaVersion)
+
+// prepare makes the tables. If they are there, it needs no right to make tables.
+func (s *postgresStore) prepare(ctx context.Context) (made bool, err error) {
+	if done, err := tablesThere(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect}); done || err != nil {
+		return false, err
+	}
+	err = s.write(ctx, func(t *tx) error {
+		// One statement each, because the last ones must see the tables that another process has made meanwhile.
+		for _, statement := range []string{fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", schemaLock), limitWait, makeVersionTable} {
+			if _, err := t.exec(statement); err != nil {
+				return err
+			}
+		}
+		done, err := tablesThere(t)
+		if made = !done; done || err != nil {
 			return err
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), blocked)
-		}
-	}
-}
-
-// holders names the server's processes that have held a table of the queue for longer than a migration waits for it.
-func (s *postgresStore) holders(ctx context.Context) (names string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	_, err := (&tx{ctx: ctx, on: s.db}).first([]any{&names}, `SELECT coalesce(string_agg(DISTINCT
-			format('pid %s of %s, application %s', pid, usename, application_name), '; '), 'it has ended')
-		FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE granted AND coalesce(xact_start < clock_timestamp() - interval '500 ms', TRUE)
-			AND relation IN (to_regclass('signforms_events'), to_regclass('signforms_lines'), to_regclass('signforms_queue_schema'))`)
-	if err != nil {
-		return "unknown: " + err.Error()
-	}
-	return names
-}
-
-// postgresVersion reads the version of the tables in the search_path.
-func postgresVersion(t *tx) (v schemaVersion, err error) {
-	var there bool
-	if _, err = t.first([]any{&there}, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL"); err != nil || !there {
-		return v, err
-	}
-	if _, err = t.first([]any{&v.version}, "SELECT coalesce(max(version), 0) FROM signforms_queue_schema"); err != nil {
-		return v, err
-	}
-	v.oldest = v.version
-	if v.version > 1 {
-		_, err = t.first([]any{&v.oldest}, "SELECT coalesce(oldest, version) FROM signforms_queue_schema WHERE version = $1", v.version)
-	}
-	return v, err
-}
-
-func (s *postgresStore) migrate(t *tx) error {
-	if _, err := t.exec("SELECT pg_advisory_xact_lock($1)", int64(schemaLock)); err != nil {
-		return err
-	}
-	if _, err := t.exec(limitWait); err != nil {
-		return err
-	}
-	// This also makes Postgres see the tables that another process has made meanwhile.
-	if _, err := t.exec(makeSchemaTable); err != nil {
-		return err
-	}
-	v, err := postgresVersion(t)
-	if err != nil {
-		return err
-	}
-	return migrate(t, v, postgresSchema, func(version int) error {
-		_, err := t.exec(recordStep(version))
+		_, err = t.exec(postgresSchema + recordVersion)
 		return err
 	})
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
+		return false, fmt.Errorf("the tables are missing, and this role may not make them: run signforms-queue create with a role that may: %w", err)
+	}
+	return made, err
+}
+
+// tablesThere reports whether the tables are in the search_path.
+func tablesThere(t *tx) (bool, error) {
+	var known bool
+	var version int
+	if _, err := t.first([]any{&known}, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL"); err != nil || !known {
+		return false, err
+	}
+	if _, err := t.first([]any{&version}, "SELECT coalesce(max(version), 0) FROM signforms_queue_schema"); err != nil {
+		return false, err
+	}
+	return there(version)
 }
 
 // repeats bounds how often a transaction is tried that Postgres aborted in favour of another one.

@@ -44,7 +44,7 @@ type counters struct {
 // queue. Several processes of one machine may open the file at the same time, to receive, to work or both. It must be on a
 // disk of that machine, because SQLite's log does not work over a network.
 //
-// Open returns an error for a file of another program or of a newer version of this package, when a setting that durability
+// Open returns an error for a file of another program or of another version of this package, when a setting that durability
 // needs does not take effect, and when another process holds the file's lock for a minute. A damaged event is logged, and does
 // not keep the queue from opening.
 func Open(path string, opts *Options) (*Queue, error) {
@@ -60,11 +60,9 @@ func Open(path string, opts *Options) (*Queue, error) {
 }
 
 // OpenPostgres opens a queue in the database of pool, in the tables signforms_events, signforms_lines, signforms_queue_clock
-// and signforms_queue_schema. If they are missing or of an older version, it makes or migrates them in the first schema of
-// the search_path. Otherwise a role that may only read and write them suffices: see [MigratePostgres]. It refuses tables of a
-// newer version of this package, unless these say that older programs can use them. While another transaction holds a table that
-// is to be migrated, OpenPostgres logs that and tries again until ctx ends; other processes go on meanwhile. opts may be nil. Any
-// number of processes may receive and work; all use the database's clock.
+// and signforms_queue_schema. If they are missing, it makes them in the first schema of the search_path. Otherwise a role
+// that may only read and write them suffices: see [CreateTables]. It refuses tables of another version of this package. opts may
+// be nil. Any number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
 // worker; with fewer they wait for each other. Run takes one more for itself, on which it listens for notifications

@@ -37,15 +37,6 @@ func (s *settings) wait(err error, failed int) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// longestWait returns the longest wait of Options.Retries.
-func (s *settings) longestWait() time.Duration {
-	longest := time.Duration(0)
-	for _, d := range s.Retries {
-		longest = max(longest, d+d/10)
-	}
-	return longest
-}
-
 // usable returns err, or another error if a method of err panics, as that of a nil pointer may.
 func usable(err error) (result error) {
 	if err == nil {

@@ -147,7 +147,7 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	case err != nil:
 		return nil, r.setAside(t, c, at.now, err)
 	case !found && c.abandoned == nil:
-		return nil, c.remove(t, at.now)
+		return nil, c.remove(t)
 	case !found || !goOn:
 		return nil, c.giveUp(t, at.now, 0)
 	}

@@ -137,7 +137,7 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 	return sql.OpenDB(connector), nil
 }
 
-// prepare checks the file, brings its schema up to date, and checks the settings that durability depends on.
+// prepare checks the file, makes the tables of a new one, and checks the settings that durability depends on.
 func (s *sqliteStore) prepare(c *clock) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -177,7 +177,7 @@ func (s *sqliteStore) prepare(c *clock) (err error) {
 		if s.seen, err = s.header.version(); err != nil {
 			return err
 		}
-		if err := s.migrate(t); err != nil {
+		if err := s.makeTables(t); err != nil {
 			return err
 		}
 		return setClock(t, c)
@@ -202,7 +202,7 @@ func (s *sqliteStore) want(pragma, want string) error {
 	return nil
 }
 
-func (s *sqliteStore) migrate(t *tx) error {
+func (s *sqliteStore) makeTables(t *tx) error {
 	var owner, version, tables int
 	for pragma, value := range map[string]*int{"application_id": &owner, "user_version": &version} {
 		if _, err := t.first([]any{value}, "PRAGMA "+pragma); err != nil {
@@ -215,24 +215,14 @@ func (s *sqliteStore) migrate(t *tx) error {
 	if owner != applicationID && (owner != 0 || tables > 0) {
 		return errors.New("the file is another program's database: give a new path")
 	}
-	if owner == 0 {
-		if _, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID)); err != nil {
-			return err
-		}
-	}
-	v := schemaVersion{version, version}
-	if version > 1 {
-		if _, err := t.first([]any{&v.oldest}, "SELECT oldest FROM signforms_queue_schema WHERE version = $1", version); err != nil {
-			return err
-		}
-	}
-	return migrate(t, v, sqliteSchema, func(version int) error {
-		_, err := t.exec(fmt.Sprintf("PRAGMA user_version = %d", version))
-		if err == nil && version > 1 {
-			_, err = t.exec("INSERT INTO signforms_queue_schema (version, oldest) VALUES ($1, $2)", version, oldestFor(sqliteSchema, version))
-		}
+	if done, err := there(version); done || err != nil {
 		return err
-	})
+	}
+	if _, err := t.exec(sqliteSchema); err != nil {
+		return err
+	}
+	_, err := t.exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
+	return err
 }
 
 // setClock sets c by the base of this start of the machine, and makes one if this is the first look after it. So all processes go by

@@ -16,7 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +36,7 @@ func TestDriverHasItsOwnLibc(t *testing.T) {
 	require.Contains(t, string(text), "modernc.org/libc "+list("{{.Version}}", "modernc.org/libc")+"\n")
 }
 
-func TestFileIsPrivateAndNewerOnesAreRefused(t *testing.T) {
+func TestFileIsPrivateAndOthersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?%20#.db")
 	q, err := queue.Open(path, nil)
 	require.NoError(t, err)
@@ -49,10 +48,6 @@ func TestFileIsPrivateAndNewerOnesAreRefused(t *testing.T) {
 	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("?", "%3f", "%", "%25", "#", "%23").Replace(path))
 	require.NoError(t, err)
 	defer db.Close()
-	_, err = db.Exec(fmt.Sprint("PRAGMA user_version = ", queue.NewestSchema+1))
-	require.NoError(t, err)
-	_, err = queue.Open(path, nil)
-	require.ErrorContains(t, err, "newer version of the program")
 	_, err = db.Exec("PRAGMA application_id = 1")
 	require.NoError(t, err)
 	_, err = queue.Open(path, nil)
@@ -61,20 +56,6 @@ func TestFileIsPrivateAndNewerOnesAreRefused(t *testing.T) {
 	require.Error(t, err)
 	_, err = queue.Open("", nil)
 	require.ErrorContains(t, err, "path of a file")
-}
-
-func TestNewerTablesAreRefused(t *testing.T) {
-	dsn := sharedPostgres(t).newSchema(t)
-	pool, err := pgxpool.New(t.Context(), dsn)
-	require.NoError(t, err)
-	defer pool.Close()
-	q, err := queue.OpenPostgres(t.Context(), pool, nil)
-	require.NoError(t, err)
-	require.NoError(t, q.Close())
-	_, err = pool.Exec(t.Context(), "INSERT INTO signforms_queue_schema VALUES ($1)", queue.NewestSchema+1)
-	require.NoError(t, err)
-	_, err = queue.OpenPostgres(t.Context(), pool, nil)
-	require.ErrorContains(t, err, "newer version of the program")
 }
 
 func TestSchemaIsMadeOnceByMany(t *testing.T) {

@@ -31,8 +31,7 @@ type command struct {
 	postgres string
 	filter   queue.Filter
 	json     bool
-	sql      bool // migrate: print instead of run
-	from     int
+	sql      bool // create: print instead of run
 	out      io.Writer
 }
 
@@ -44,9 +43,8 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 	flags.BoolVar(&c.json, "json", false, "")
 	switch c.name {
 	case "stats":
-	case "migrate":
+	case "create":
 		flags.BoolVar(&c.sql, "sql", false, "")
-		flags.IntVar(&c.from, "from", 0, "")
 	default:
 		c.filterFlags(flags)
 	}
@@ -68,8 +66,8 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 	if (c.file == "") == (c.postgres == "") {
 		return usage("want one of -db and -postgres")
 	}
-	if c.name == "migrate" && c.file != "" {
-		return usage("migrate is for Postgres: a SQLite file is migrated when it is opened")
+	if c.name == "create" && c.file != "" {
+		return usage("create is for Postgres: a SQLite file is made when the queue opens it")
 	}
 	if reflect.ValueOf(c.filter).IsZero() && (c.name == "retry" || c.name == "erase") {
 		return usage("%s without a selection would take every event: say which", c.name)
@@ -121,14 +119,10 @@ func instant(t *time.Time) func(string) error {
 	}
 }
 
-// migrate makes or migrates the tables, or prints the SQL for that.
-func (c *command) migrate(ctx context.Context) error {
+// create makes the tables, or prints the SQL for that.
+func (c *command) create(ctx context.Context) error {
 	if c.sql {
-		text, err := queue.PostgresSQL(c.from)
-		if err != nil {
-			return usage("-from: %v", err)
-		}
-		_, err = io.WriteString(c.out, text)
+		_, err := io.WriteString(c.out, queue.TablesSQL())
 		return err
 	}
 	pool, err := pgxpool.New(ctx, c.postgres)
@@ -136,24 +130,28 @@ func (c *command) migrate(ctx context.Context) error {
 		return errUnreadableDSN
 	}
 	defer pool.Close()
-	before, after, err := queue.MigratePostgres(ctx, pool)
+	made, err := queue.CreateTables(ctx, pool)
 	if err != nil {
 		return err
 	}
 	if c.json {
-		return json.NewEncoder(c.out).Encode(map[string]int{"before": before, "after": after})
+		return json.NewEncoder(c.out).Encode(map[string]bool{"made": made})
 	}
-	_, err = fmt.Fprintf(c.out, "schema version %d, was %d\n", after, before)
+	_, err = io.WriteString(c.out, map[bool]string{true: "tables made\n", false: "the tables are there\n"}[made])
 	return err
 }
 
 var errUnreadableDSN = errors.New("the Postgres DSN cannot be read") // the error of pgx may quote a password
 
-// run opens the queue for the command. It does not make a new file, because a mistyped path would become an empty queue.
+// run opens the queue for the command. It makes no file and no tables: a mistyped path would become an empty queue.
 func (c *command) run(ctx context.Context, do func(*command, context.Context, *queue.Queue) error) (err error) {
 	var q *queue.Queue
 	if c.file != "" {
-		if _, err := os.Stat(c.file); err != nil {
+		info, err := os.Stat(c.file)
+		if err == nil && info.Size() == 0 {
+			err = fmt.Errorf("%s is empty: give the file of a queue", c.file)
+		}
+		if err != nil {
 			return err
 		}
 		q, err = queue.Open(c.file, nil)
@@ -163,6 +161,14 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 			return errUnreadableDSN
 		}
 		defer pool.Close()
+		var there bool
+		err := pool.QueryRow(ctx, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL").Scan(&there)
+		if err == nil && !there {
+			err = errors.New("this database has no tables of a queue in the search_path")
+		}
+		if err != nil {
+			return fmt.Errorf("opening the database: %w", err)
+		}
 		q, err = queue.OpenPostgres(ctx, pool, nil)
 	}
 	if err != nil {

@@ -29,7 +29,7 @@ Usage:
 	signforms-queue retry [flags]   make failed events, and those that wait for a next try, due now
 	signforms-queue erase [flags]   erase events, wherever they are; what runs is waited for
 	signforms-queue stats [flags]   print how many events wait, failed and are due
-	signforms-queue migrate [flags] make or migrate the tables of a Postgres database
+	signforms-queue create [flags]  make the tables in a Postgres database
 
 Where the queue is:
 
@@ -52,10 +52,9 @@ Which events (list, retry, erase); what is given must all hold:
 	-before TIME      received before
 	-id N             the event with this number; may be repeated
 
-How to migrate:
+How to create:
 
 	-sql              print the SQL instead, to run it by other means; needs no database
-	-from N           with -sql: from this version of the schema; 0, the default, makes the tables
 
 Flags of all commands:
 
@@ -95,7 +94,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 func dispatch(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	if len(args) == 0 {
-		return usage("no command: want list, retry, erase, stats or migrate")
+		return usage("no command: want list, retry, erase, stats or create")
 	}
 	name, rest := args[0], args[1:]
 	switch name {
@@ -104,8 +103,8 @@ func dispatch(ctx context.Context, args []string, getenv func(string) string, st
 		return err
 	}
 	do, known := commands[name]
-	if !known && name != "migrate" {
-		return usage("unknown command %q: want list, retry, erase, stats or migrate", name)
+	if !known && name != "create" {
+		return usage("unknown command %q: want list, retry, erase, stats or create", name)
 	}
 	c := &command{name: name, out: stdout}
 	if err := c.parse(rest, getenv); errors.Is(err, flag.ErrHelp) {
@@ -114,8 +113,8 @@ func dispatch(ctx context.Context, args []string, getenv func(string) string, st
 	} else if err != nil {
 		return err
 	}
-	if name == "migrate" {
-		return c.migrate(ctx)
+	if name == "create" {
+		return c.create(ctx)
 	}
 	return c.run(ctx, do)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -89,6 +90,8 @@ func TestCommands(t *testing.T) {
 
 func TestExitCodes(t *testing.T) {
 	path := newFile(t)
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for _, c := range []struct {
 		args string
 		env  string
@@ -109,11 +112,11 @@ func TestExitCodes(t *testing.T) {
 		{"retry -db " + path + " -json", "", exitUsage, "would take every event"},
 		{"list -db " + path + ".missing", "", exitFailure, "no such file"},
 		{"list", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
-		{"migrate -db " + path, "", exitUsage, "migrated when it is opened"},
-		{"migrate", "", exitUsage, "want one of -db and -postgres"},
-		{"migrate", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
-		{"migrate", "host=/nonexistent user=u", exitFailure, "migrating the database"},
-		{"migrate -sql -from 99", "", exitUsage, "no schema version 99"},
+		{"create -db " + path, "", exitUsage, "made when the queue opens it"},
+		{"create", "", exitUsage, "want one of -db and -postgres"},
+		{"create", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
+		{"create", "host=/nonexistent user=u", exitFailure, "making the tables"},
+		{"list -db " + empty, "", exitFailure, "is empty"},
 		{"list", "host=/nonexistent user=u", exitFailure, "opening the database"},
 		{"erase -failed -document= -db " + path, "", exitUsage, "-document: is empty"},
 		{"retry -signer= -db " + path, "", exitUsage, "-signer: is empty"},
@@ -125,10 +128,12 @@ func TestExitCodes(t *testing.T) {
 		require.NotContains(t, errs, "hunter2")
 		require.Empty(t, out)
 	}
-	code, out, _ := do(t, "", "migrate", "-sql", "-from", "1")
+	info, err := os.Stat(empty)
+	require.NoError(t, err)
+	require.Zero(t, info.Size(), "looking makes no tables")
+	code, out, _ := do(t, "", "create", "-sql")
 	require.Zero(t, code)
-	require.Contains(t, out, "ALTER TABLE signforms_lines ADD COLUMN since")
-	require.NotContains(t, out, "CREATE TABLE signforms_events")
+	require.Equal(t, queue.TablesSQL(), out)
 	for _, args := range [][]string{{"help"}, {"list", "-h"}} {
 		code, out, _ := do(t, "", args...)
 		require.Zero(t, code)

@@ -1,0 +1,82 @@
+package queue_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/queue"
+)
+
+// Once the tables are there, a role that may only read and write them receives and works.
+func TestRoleWithoutDDL(t *testing.T) {
+	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+	pool, err := pgxpool.New(t.Context(), string(s.where))
+	require.NoError(t, err)
+	defer pool.Close()
+	poor := where(strings.Replace(string(s.where), "user=queue", "user=poor", 1))
+	s.exec(`DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN duplicate_object THEN END $$;
+		DO $$ BEGIN EXECUTE 'GRANT USAGE ON SCHEMA ' || current_schema() || ' TO poor'; END $$`)
+	_, _, err = poor.open(t.Context(), nil)
+	require.ErrorContains(t, err, "run signforms-queue create")
+
+	made, err := queue.CreateTables(t.Context(), pool)
+	require.NoError(t, err)
+	require.True(t, made)
+	s.exec(`GRANT SELECT, INSERT, UPDATE, DELETE ON signforms_events, signforms_lines TO poor;
+		GRANT SELECT, UPDATE ON signforms_queue_clock TO poor; GRANT SELECT ON signforms_queue_schema TO poor`)
+
+	s.where = poor
+	q := s.queue(nil)
+	var j journal
+	s.run(q, j.noting(nil))
+	s.accept(q, completed("new", 1))
+	s.until(q, func(queue.Stats) bool { return slices.Contains(j.all(), "new/1") })
+	made, err = queue.CreateTables(t.Context(), pool)
+	require.NoError(t, err)
+	require.False(t, made)
+}
+
+// The printed SQL makes the same tables as OpenPostgres.
+func TestTablesSQL(t *testing.T) {
+	c := sharedPostgres(t)
+	tables := func(prepare func(s stage)) (columns string) {
+		s := stage{T: t, where: where(c.newSchema(t))}
+		prepare(s)
+		pool, err := pgxpool.New(t.Context(), string(s.where))
+		require.NoError(t, err)
+		defer pool.Close()
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT string_agg(line, E'\n' ORDER BY line) FROM (
+			SELECT concat_ws(' ', table_name, column_name, data_type, column_default, is_nullable) AS line
+				FROM information_schema.columns WHERE table_schema = current_schema()
+			UNION ALL SELECT replace(indexdef, current_schema() || '.', '') FROM pg_indexes WHERE schemaname = current_schema()
+			UNION ALL SELECT 'version ' || max(version) FROM signforms_queue_schema) AS lines`).Scan(&columns))
+		return columns
+	}
+	require.Equal(t, tables(func(s stage) { s.queue(nil) }), tables(func(s stage) { s.exec(queue.TablesSQL()) }))
+}
+
+// Tables of another version are refused and stay as they are.
+func TestOtherVersionsAreRefused(t *testing.T) {
+	eachStore(t, func(s stage) {
+		require.NoError(s, s.queue(nil).Close())
+		for version, says := range map[int]string{
+			queue.SchemaVersion - 1: "let the older version of the program that made them process their events",
+			queue.SchemaVersion + 1: "newer version of the program",
+		} {
+			if s.isFile() {
+				s.exec(fmt.Sprint("PRAGMA user_version = ", version))
+			} else {
+				s.exec(fmt.Sprint("UPDATE signforms_queue_schema SET version = ", version))
+			}
+			for range 2 {
+				_, _, err := s.open(s.Context(), nil)
+				require.ErrorContains(s, err, says)
+			}
+		}
+	})
+}
