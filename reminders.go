@@ -70,8 +70,10 @@ type RemindOutcome struct {
 // A refused or failed reminder is that document's own error and does not stop the rest.
 //
 // An error that every later document would meet too is yielded once and ends the sequence: ctx has ended or its deadline comes
-// before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local). To resume, pass
-// refs[out.Index:] for the last outcome out. If its error is ErrOutcomeUnknown, look first and pass refs[out.Index+1:].
+// before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local).
+//
+// To resume after the last outcome out, pass refs[out.Index:] if it had an error, else refs[out.Index+1:]. After
+// ErrOutcomeUnknown look first, and pass refs[out.Index+1:].
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
