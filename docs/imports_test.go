@@ -38,7 +38,8 @@ var testsOfProgram = []string{"cmd/signforms/endtoend", "cmd/signforms/internal/
 
 // libraries are the names that the tables of docs/architecture.md use for packages without a line.
 var libraries = map[string][]string{
-	"nothing": nil, "uuid": {uuidPath}, "go-retryablehttp": {retryPath, cleanhttpPath}, "signforms": {modulePath}, "redisstore": {modulePath + "/stores/redisstore"},
+	"nothing": nil, "uuid": {uuidPath}, "go-retryablehttp": {retryPath, cleanhttpPath}, "signforms": {modulePath},
+	"filestore": {modulePath + "/stores/filestore"}, "redisstore": {modulePath + "/stores/redisstore"},
 	"cobra": {"github.com/spf13/cobra"}, "pflag": {"github.com/spf13/pflag"}, "x/term": {"golang.org/x/term"}, "x/net": {"golang.org/x/net…"}, "x/text": {"golang.org/x/text…"}, "x/sys": {"golang.org/x/sys" + allBelow},
 	"x/image": {"golang.org/x/image" + allBelow}, "fpdf": {"codeberg.org/go-pdf/fpdf"}, "pdfcpu": {"github.com/pdfcpu/pdfcpu" + allBelow},
 	"pkcs7": {"github.com/smallstep/pkcs7"}, "uniseg": {"github.com/rivo/uniseg"}, "yaml": {"go.yaml.in/yaml/v3"}, "sqlite": {"modernc.org/sqlite" + allBelow},

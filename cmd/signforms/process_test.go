@@ -25,17 +25,14 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/stores/filestore"
 )
 
-// faster is the speed of the clock of limit files in the programs that tests start, relative to the machine's clock.
+// faster is how many times shorter limit files hold slots in the programs that tests start.
 const faster = 300
-
-// testsBegan is where the faster clock begins.
-var testsBegan = time.Now()
 
 // TestMain makes the test binary the program itself, for tests that kill it.
 func TestMain(m *testing.M) {
@@ -43,25 +40,32 @@ func TestMain(m *testing.M) {
 	if os.Getenv("SIGNFORMS_TEST_PROGRAM") == "" {
 		browsertest.Main(m)
 	}
-	began, err := time.Parse(time.RFC3339Nano, os.Getenv("SIGNFORMS_TEST_PROGRAM"))
-	if err != nil {
-		panic(err)
-	}
 	os.Exit(runProcess(service.Commands{OpenLimitFile: func(path string) signforms.LimitStore {
-		clock := func() (string, time.Duration, error) { return "test", time.Since(began) * faster, nil }
-		return &fasterStore{limitfile.New(path, clock)}
+		return &fasterStore{filestore.NewLimitStore(path)}
 	}}))
 }
 
-// fasterStore converts waits to the machine's clock.
+// fasterStore holds slots for less time.
 type fasterStore struct{ signforms.LimitStore }
 
 func (s *fasterStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
-	slot, wait, err := s.LimitStore.Take(ctx, key, limit, hold)
-	if wait > 0 {
-		wait = max(wait/faster, 1)
+	return s.LimitStore.Take(ctx, key, limit, hold/faster)
+}
+
+func (s *fasterStore) Settle(ctx context.Context, key, slot string, keep time.Duration) error {
+	return s.LimitStore.Settle(ctx, key, slot, keep/faster)
+}
+
+func (s *fasterStore) Block(ctx context.Context, key string, d time.Duration) error {
+	return s.LimitStore.Block(ctx, key, d/faster)
+}
+
+func (s *fasterStore) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+	waits, err := s.LimitStore.Peek(ctx, key, limit)
+	for i := range waits {
+		waits[i] *= faster
 	}
-	return slot, wait, err
+	return waits, err
 }
 
 // program is a running signforms.
@@ -105,7 +109,7 @@ func current() *program {
 func start(t *testing.T, seen func(p *program, line string), args ...string) *program {
 	t.Helper()
 	p := &program{cmd: exec.Command(os.Args[0], args...)}
-	p.cmd.Env = append(os.Environ(), "SIGNFORMS_TEST_PROGRAM="+testsBegan.Format(time.RFC3339Nano))
+	p.cmd.Env = append(os.Environ(), "SIGNFORMS_TEST_PROGRAM=1")
 	p.cmd.Stdout = &p.stdout
 	read, write := io.Pipe()
 	p.cmd.Stderr = io.MultiWriter(&p.stderr, write)

@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // Settings is the file that --settings names. It holds no key, only where each key is.

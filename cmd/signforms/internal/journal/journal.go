@@ -33,8 +33,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
 // State is what is known about the request of an entry.

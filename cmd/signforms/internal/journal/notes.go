@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // Notes is a folder with a note for each run that has not ended. A run finds there the runs with other journals that are for some of

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 	"github.com/signforms/signforms-go/webhook"
 )
 

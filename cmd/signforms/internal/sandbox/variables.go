@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // envVariable is one variable for clients and receivers, and the flag of serve that sets its value.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
+	"github.com/signforms/signforms-go/stores/filestore"
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
@@ -45,7 +45,7 @@ func openLimitStore(where string, sandbox bool, openFile func(path string) signf
 	if openFile != nil {
 		return openFile(where), func() error { return nil }, nil
 	}
-	return limitfile.New(where, nil), func() error { return nil }, nil
+	return filestore.NewLimitStore(where), func() error { return nil }, nil
 }
 
 // reminderEvery is the time after a reminder until its slot is free again: the service's 15 minutes and the SDK's margin.

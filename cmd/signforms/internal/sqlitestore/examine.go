@@ -13,8 +13,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/filelock"
 	"github.com/signforms/signforms-go/signformstest"
 )
 

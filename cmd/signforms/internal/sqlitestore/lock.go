@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
 // onlyName follows the symbolic links of a path, so that every path to a file leads to the same lock. It refuses a file with hard

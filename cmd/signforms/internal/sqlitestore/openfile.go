@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
 // openFile says which files are open. SQLite opens them by name, and goes on writing when the name leads elsewhere.

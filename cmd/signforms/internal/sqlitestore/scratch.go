@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
 // scratch is a folder for a copy that is not complete, or not to stay.

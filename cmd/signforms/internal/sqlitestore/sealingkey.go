@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // oldKey ends the name of the file in which older versions had the key that seals.

@@ -18,8 +18,8 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/filelock"
 	"github.com/signforms/signforms-go/signformstest"
 )
 

@@ -1,11 +1,4 @@
-// Package limitfile keeps the reminder budget of API keys in a file. Programs on one machine that run at the same time or one
-// after the other share the limit. Its [Store] is a [signforms.LimitStore].
-//
-// Slots stay held when a process is killed. On Linux the package uses the boot clock, so setting the wall clock has no effect.
-// The boot clock does not tell how long a reboot took: after one, slots are held again for the time that remained before it.
-// On other systems the package uses the wall clock, which must not be set forward while slots are held. When it is set back, no
-// slot is freed early, and none is held for longer than its hold.
-package limitfile
+package filestore
 
 import (
 	"context"
@@ -21,29 +14,26 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
-// Clock returns the time since the beginning of a session, and the session's name. Times of different sessions cannot be compared.
-type Clock func() (session string, since time.Duration, err error)
-
-// Store is a [signforms.LimitStore] in a file. It is safe for concurrent use, by several processes too.
-type Store struct {
+// LimitStore is a [signforms.LimitStore] in a file. It is safe for concurrent use, by several processes too.
+type LimitStore struct {
 	path  string
-	clock Clock
+	clock clock
 	mu    sync.Mutex // makes callers in one process wait here, without polling the file's lock
 }
 
-var _ signforms.LimitStore = (*Store)(nil)
+// clock returns the time since the beginning of a session, and the session's name. Times of different sessions cannot be compared.
+type clock func() (session string, since time.Duration, err error)
 
-// New returns the store in the file at path. The first use of the store makes the folder and a lock file beside path. The file
-// itself is made when a slot is first held. clock is for tests; nil means the machine's clock.
-func New(path string, clock Clock) *Store {
-	if clock == nil {
-		clock = machineClock
-	}
-	return &Store{path: path, clock: clock}
+var _ signforms.LimitStore = (*LimitStore)(nil)
+
+// NewLimitStore returns the store in the file at path. The first use of the store makes the folder and a lock file beside path.
+// The file itself is made when a slot is first held.
+func NewLimitStore(path string) *LimitStore {
+	return &LimitStore{path: path, clock: machineClock}
 }
 
 // state is the content of the file. Its times count from the beginning of Session.
@@ -69,7 +59,7 @@ type slot struct {
 const version = 1
 
 // Take implements [signforms.LimitStore].
-func (s *Store) Take(ctx context.Context, key string, limit int, hold time.Duration) (id string, wait time.Duration, err error) {
+func (s *LimitStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (id string, wait time.Duration, err error) {
 	err = s.change(ctx, func(st *state) bool {
 		h := st.Keys[key]
 		if wait = h.free(limit, 0, st.Saved); wait > 0 {
@@ -87,7 +77,7 @@ func (s *Store) Take(ctx context.Context, key string, limit int, hold time.Durat
 }
 
 // Settle implements [signforms.LimitStore].
-func (s *Store) Settle(ctx context.Context, key, id string, keep time.Duration) error {
+func (s *LimitStore) Settle(ctx context.Context, key, id string, keep time.Duration) error {
 	return s.change(ctx, func(st *state) bool {
 		h := st.Keys[key]
 		h.Slots = slices.DeleteFunc(h.Slots, func(other slot) bool { return other.ID == id })
@@ -100,7 +90,7 @@ func (s *Store) Settle(ctx context.Context, key, id string, keep time.Duration) 
 }
 
 // Block implements [signforms.LimitStore].
-func (s *Store) Block(ctx context.Context, key string, d time.Duration) error {
+func (s *LimitStore) Block(ctx context.Context, key string, d time.Duration) error {
 	return s.change(ctx, func(st *state) bool {
 		h := st.Keys[key]
 		if until := st.Saved + d; d > 0 && (h.Closed == nil || until > h.Closed.Until) {
@@ -113,7 +103,7 @@ func (s *Store) Block(ctx context.Context, key string, d time.Duration) error {
 }
 
 // Peek implements [signforms.LimitStore].
-func (s *Store) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
+func (s *LimitStore) Peek(ctx context.Context, key string, limit int) ([]time.Duration, error) {
 	waits := make([]time.Duration, limit)
 	err := s.change(ctx, func(st *state) bool {
 		h := st.Keys[key]
@@ -148,7 +138,7 @@ func (h *held) free(limit, i int, now time.Duration) time.Duration {
 }
 
 // change calls fn with the current state, under the lock. It saves the state when fn returns true.
-func (s *Store) change(ctx context.Context, fn func(*state) bool) error {
+func (s *LimitStore) change(ctx context.Context, fn func(*state) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
@@ -174,7 +164,7 @@ func (s *Store) change(ctx context.Context, fn func(*state) bool) error {
 
 // load reads the file and drops what is no longer held. moved reports that the clock started again or was set back, and that the
 // times were moved to the new clock. Such a state must be saved, or every load would move the times again.
-func (s *Store) load() (st *state, moved bool, err error) {
+func (s *LimitStore) load() (st *state, moved bool, err error) {
 	session, now, err := s.clock()
 	if err != nil {
 		return nil, false, fmt.Errorf("reading the clock: %w", err)
@@ -220,7 +210,7 @@ func (h held) at(now, shift time.Duration) held {
 }
 
 // save replaces the file. The new content is on disk when it returns.
-func (s *Store) save(st *state) error {
+func (s *LimitStore) save(st *state) error {
 	text, err := json.Marshal(st)
 	if err != nil {
 		return err

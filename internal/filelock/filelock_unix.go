@@ -5,17 +5,16 @@ package filelock
 import (
 	"errors"
 	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 func try(f *os.File) error {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
-		case errors.Is(err, unix.EWOULDBLOCK):
+		case errors.Is(err, syscall.EWOULDBLOCK):
 			return ErrLocked
-		case !errors.Is(err, unix.EINTR):
+		case !errors.Is(err, syscall.EINTR):
 			return err
 		}
 	}
@@ -23,8 +22,8 @@ func try(f *os.File) error {
 
 // Names returns how many names (hard links) a file has.
 func Names(path string) (uint64, error) {
-	var stat unix.Stat_t
-	if err := unix.Stat(path, &stat); err != nil {
+	var stat syscall.Stat_t
+	if err := syscall.Stat(path, &stat); err != nil {
 		return 0, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
 	return uint64(stat.Nlink), nil

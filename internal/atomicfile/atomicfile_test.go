@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 func TestWriteReplacesAFile(t *testing.T) {

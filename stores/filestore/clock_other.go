@@ -1,6 +1,6 @@
 //go:build !linux
 
-package limitfile
+package filestore
 
 import "time"
 

@@ -7,11 +7,10 @@ import (
 	"io"
 	"os"
 	"runtime"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
-// setlk is the command F_OFD_SETLK of fcntl, which package unix has for Linux only.
+// setlk is the command F_OFD_SETLK of fcntl, which package syscall does not name.
 var setlk = map[string]int{"linux": 37, "darwin": 90}[runtime.GOOS]
 
 // far is an offset beyond the bytes of every program's locks.
@@ -20,15 +19,15 @@ const far = 1 << 62
 // tryContent takes a lock of the open file description. It is not flock, which meets the locks of fcntl on macOS and on network file
 // systems: SQLite of this process would wait for it.
 func tryContent(f *os.File, shared bool) error {
-	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: far, Len: 1}
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: far, Len: 1}
 	if shared {
-		lock.Type = unix.F_RDLCK
+		lock.Type = syscall.F_RDLCK
 	}
-	err := unix.FcntlFlock(f.Fd(), setlk, &lock)
+	err := syscall.FcntlFlock(f.Fd(), setlk, &lock)
 	switch {
-	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EACCES):
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES):
 		return ErrLocked
-	case errors.Is(err, unix.EINVAL):
+	case errors.Is(err, syscall.EINVAL):
 		return errors.ErrUnsupported
 	}
 	return err

@@ -1,4 +1,4 @@
-package limitfile_test
+package filestore_test
 
 import (
 	"bufio"
@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/limitfile"
 	"github.com/signforms/signforms-go/limitstoretest"
+	"github.com/signforms/signforms-go/stores/filestore"
 )
 
 // machine is a clock that a test moves.
@@ -43,18 +43,18 @@ func (m *machine) pass(d time.Duration) { m.set(m.session, m.since+d) }
 func TestKeepsTheContract(t *testing.T) {
 	limitstoretest.Run(t, func(t *testing.T) (signforms.LimitStore, func(time.Duration)) {
 		m := &machine{session: "one", since: time.Hour}
-		return limitfile.New(filepath.Join(t.TempDir(), "state", "limits"), m.clock), m.pass
+		return filestore.NewAt(filepath.Join(t.TempDir(), "state", "limits"), m.clock), m.pass
 	})
 }
 
 func TestHeldIsHeldInTheNextProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	m := &machine{session: "one", since: time.Hour}
-	slot, _, err := limitfile.New(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
+	slot, _, err := filestore.NewAt(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
 	require.NoError(t, err)
 	require.NotEmpty(t, slot)
 	m.pass(20 * time.Second)
-	slot, wait, err := limitfile.New(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
+	slot, wait, err := filestore.NewAt(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
 	require.NoError(t, err)
 	require.Empty(t, slot)
 	require.Equal(t, 40*time.Second, wait)
@@ -74,22 +74,22 @@ func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
 		t.Run(next.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "limits")
 			m := &machine{session: "one", since: time.Hour}
-			store := limitfile.New(path, m.clock)
+			store := filestore.NewAt(path, m.clock)
 			_, _, err := store.Take(t.Context(), "k", 2, time.Minute)
 			require.NoError(t, err)
 			m.pass(10 * time.Second)
 			require.NoError(t, store.Block(t.Context(), "k", 30*time.Second)) // the last time that is written
 			m.pass(5 * time.Second)
 			m.set(next.session, next.since)
-			waits, err := limitfile.New(path, m.clock).Peek(t.Context(), "k", 2)
+			waits, err := filestore.NewAt(path, m.clock).Peek(t.Context(), "k", 2)
 			require.NoError(t, err)
 			require.Equal(t, []time.Duration{30 * time.Second, 50 * time.Second}, waits)
 			m.pass(20 * time.Second)
-			waits, err = limitfile.New(path, m.clock).Peek(t.Context(), "k", 2)
+			waits, err = filestore.NewAt(path, m.clock).Peek(t.Context(), "k", 2)
 			require.NoError(t, err)
 			require.Equal(t, []time.Duration{10 * time.Second, 30 * time.Second}, waits, "a look alone begins the new count")
 			m.pass(30 * time.Second)
-			slot, _, err := limitfile.New(path, m.clock).Take(t.Context(), "k", 2, time.Minute)
+			slot, _, err := filestore.NewAt(path, m.clock).Take(t.Context(), "k", 2, time.Minute)
 			require.NoError(t, err)
 			require.NotEmpty(t, slot)
 		})
@@ -99,14 +99,14 @@ func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
 func TestDamagedFileGivesNoSlot(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"keys":{`), 0o600))
-	slot, _, err := limitfile.New(path, nil).Take(t.Context(), "k", 5, time.Minute)
+	slot, _, err := filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
 	require.ErrorContains(t, err, "is damaged")
 	require.Empty(t, slot)
 }
 
 func TestFileIsReadableByItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "limits")
-	_, _, err := limitfile.New(path, nil).Take(t.Context(), "k", 5, time.Minute)
+	_, _, err := filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
 	require.NoError(t, err)
 	for _, name := range []string{path, path + ".lock"} {
 		info, err := os.Stat(name)
@@ -117,11 +117,11 @@ func TestFileIsReadableByItsOwnerOnly(t *testing.T) {
 
 // TestMain makes the test program a process that takes slots, for the test below.
 func TestMain(m *testing.M) {
-	path := os.Getenv("LIMITFILE_TEST_TAKE")
+	path := os.Getenv("FILESTORE_TEST_TAKE")
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	store := limitfile.New(path, nil)
+	store := filestore.NewLimitStore(path)
 	for {
 		slot, _, err := store.Take(context.Background(), "k", 50, time.Hour)
 		if err != nil || slot == "" {
@@ -139,7 +139,7 @@ func TestProcessesThatAreKilledShareTheLimit(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		take := exec.Command(os.Args[0])
-		take.Env = append(os.Environ(), "LIMITFILE_TEST_TAKE="+path)
+		take.Env = append(os.Environ(), "FILESTORE_TEST_TAKE="+path)
 		out, err := take.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, take.Start())
@@ -159,7 +159,7 @@ func TestProcessesThatAreKilledShareTheLimit(t *testing.T) {
 		})
 	}
 	all.Wait()
-	waits, err := limitfile.New(path, nil).Peek(t.Context(), "k", 50)
+	waits, err := filestore.NewLimitStore(path).Peek(t.Context(), "k", 50)
 	require.NoError(t, err)
 	require.Positive(t, waits[0], "the survivors go on until nothing is free")
 	require.LessOrEqual(t, len(taken), 50)

@@ -1,4 +1,4 @@
-package limitfile
+package filestore
 
 import (
 	"os"
