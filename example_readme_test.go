@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,28 +20,34 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// The README's first lines.
-func readmeFirst(ctx context.Context, client *signforms.Client, offer string, store func(id string) error) error {
-	sent, err := client.Templates.Send(ctx, signforms.TemplateSendParams{
+// The README's handler.
+func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []string) error) {
+	http.Handle("/webhook", webhook.NewHandler(verifier, webhook.Funcs{
+		TemplateResponse: func(ctx context.Context, e *webhook.TemplateResponse) error {
+			return signed(ctx, e.SignerIDs()) // nil acknowledges; an error asks for another delivery
+		},
+	}, nil))
+}
+
+// It gets the ids that were stored with the send.
+func TestREADMEReceive(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: offer,
 		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
-	switch {
-	case errors.Is(err, signforms.ErrOutcomeUnknown):
-		return fmt.Errorf("it may have been sent, so look with SentCandidates before you send again: %w", err)
-	case err != nil:
-		return err
-	}
-	return store(sent.CreatedDocumentID)
-}
-
-// They do what they say.
-func TestREADMEFirst(t *testing.T) {
-	service := signformstest.NewServer(t, nil)
-	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
-	stored := ""
-	require.NoError(t, readmeFirst(t.Context(), service.Client(), offer, func(id string) error { stored = id; return nil }))
-	require.NoError(t, service.Signer(stored, "ann@example.com").Sign())
+	require.NoError(t, err)
+	receiver := httptest.NewServer(http.DefaultServeMux)
+	defer receiver.Close()
+	service.AddWebhook(signformstest.Webhook{URL: receiver.URL + "/webhook", Event: signformstest.TemplateResponse})
+	verifier, err := webhook.NewVerifier([]string{service.WebhookSecret}, nil)
+	require.NoError(t, err)
+	var got []string
+	readmeReceive(verifier, func(_ context.Context, ids []string) error { got = append(got, ids...); return nil })
+	require.NoError(t, service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
+	require.NoError(t, service.Settle(t.Context()))
+	require.Contains(t, got, sent.SignerIDs()[0])
 }
 
 // The README's program that sends.
@@ -53,16 +60,13 @@ func Example_send() {
 		TemplateID: os.Getenv("SIGNFORMS_TEMPLATE_ID"),
 		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
-	if errors.Is(err, signforms.ErrOutcomeUnknown) {
-		log.Fatal("Ann may have it: look with Templates.SentCandidates before sending again: ", err)
-	}
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("document %s is %s\n", sent.CreatedDocumentID, sent.CreatedDocumentStatus)
 }
 
-// The README's program that receives.
+// The program of docs/receiving.md.
 func Example_receive() {
 	client, err := signforms.New(os.Getenv("SIGNFORMS_BASE_URL"), os.Getenv("SIGNFORMS_API_KEY"), nil)
 	if err != nil {

@@ -17,26 +17,27 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every Go program of the README is a function of example_readme_test.go, word by word, with the imports it needs.
+// Every Go program of these pages is a function of example_readme_test.go, word by word, with the imports it needs.
 func TestREADMEProgramsAreCompiled(t *testing.T) {
 	source, err := os.ReadFile("example_readme_test.go")
 	require.NoError(t, err)
-	want := []string{
-		lines(t, source, "readmeFirst"),
-		program(t, source, "Example_send"),
-		program(t, source, "Example_receive"),
-		program(t, source, "TestOfferIsSigned"),
-	}
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	var got []string
-	for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(readme, -1) {
-		got = append(got, string(m[1]))
-	}
-	require.Len(t, got, len(want), "Go programs in README.md")
-	for i := range want {
-		require.Equal(t, want[i], got[i], "program %d of README.md: copy the wanted text into it", i+1)
-		require.Less(t, strings.Count(want[i], "\n"), 50, "lines of program %d", i+1)
+	for page, want := range map[string][]string{
+		"README.md": {
+			program(t, source, "Example_send"), lines(t, source, "readmeReceive"), program(t, source, "TestOfferIsSigned"),
+		},
+		"docs/receiving.md": {program(t, source, "Example_receive")},
+	} {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		var got []string
+		for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1) {
+			got = append(got, string(m[1]))
+		}
+		require.Len(t, got, len(want), "Go programs in %s", page)
+		for i := range want {
+			require.Equal(t, want[i], got[i], "program %d of %s: copy the wanted text into it", i+1, page)
+			require.Less(t, strings.Count(want[i], "\n"), 50, "lines of program %d", i+1)
+		}
 	}
 }
 
