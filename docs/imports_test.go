@@ -45,7 +45,8 @@ var libraries = map[string][]string{
 	"pkcs7": {"github.com/smallstep/pkcs7"}, "uniseg": {"github.com/rivo/uniseg"}, "yaml": {"go.yaml.in/yaml/v3"}, "sqlite": {"modernc.org/sqlite" + allBelow},
 }
 
-// mayImportRefserver lists who may name the reference service in an import: everybody else goes through signformstest.
+// mayImportRefserver lists which packages of this module may name the reference service in an import: everybody else goes through
+// signformstest. The program is a module of its own.
 var mayImportRefserver = []string{refserverPath + allBelow, modulePath + "/signformstest"}
 
 type listedPackage struct {

@@ -1,7 +1,6 @@
 package signformstest
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -36,7 +35,3 @@ func (s *Server) ClientOptions() *signforms.Options {
 		Endpoints:    s.options.Profile.Endpoints,
 	}
 }
-
-// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
-// with the server.
-func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.transport} }

@@ -1,234 +1,54 @@
 package signformstest
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/internal/refserver/api"
-	"github.com/signforms/signforms-go/internal/refserver/signing"
-	"github.com/signforms/signforms-go/internal/refserver/store"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// This file holds the one conversion of each record that the public API shows. Public types are not those of the packages
-// below, whose fields would not show in the documentation. Their JSON names are those of the control API (docs/control.yaml).
+func (f Fault) internal() refserver.Fault {
+	return refserver.Fault{
+		Operation: refserver.Operation(f.Operation), DocumentID: f.DocumentID, Nth: f.Nth, Times: f.Times, Probability: f.Probability,
+		AfterWork: f.AfterWork, Latency: f.Latency, Reset: f.Reset, Status: f.Status, Body: f.Body, ContentType: f.ContentType,
+		RetryAfter: f.RetryAfter, Cut: f.Cut, Drip: f.Drip, Unknown: f.Unknown, WrongTypes: f.WrongTypes,
+	}
+}
 
-// convertAll returns a list that is empty, not nil, when there is nothing in it: as JSON it is [] then.
+func publicRequest(r refserver.Request) Request {
+	return Request{
+		ID: r.ID, At: r.At, Operation: signforms.Operation(r.Operation), Method: r.Method, Path: r.Path, WorkspaceID: r.WorkspaceID,
+		RequestID: r.RequestID, Header: r.Header, Query: r.Query, RawQuery: r.RawQuery, Body: r.Body, BodySize: r.BodySize, Cut: r.Cut,
+		Missing: r.Missing, Notes: r.Notes, Rule: r.Rule, StatusCode: r.StatusCode, Code: r.Code, Message: r.Message, Counted: r.Counted,
+		AnswerHeader: r.AnswerHeader, Answer: r.Answer, AnswerLost: r.AnswerLost, line: r.String(),
+	}
+}
+
+func publicMessage(m refserver.Message) Message {
+	return Message{
+		ID: m.ID, Kind: m.Kind, DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: signforms.SigningLink(m.Link), At: m.At,
+	}
+}
+
+func publicDocument(d refserver.DocumentState) DocumentState {
+	return DocumentState{
+		ID: d.ID, Type: signforms.SigningType(d.Type), TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
+		Status: signforms.DocumentStatus(d.Status), SigningOrder: d.SigningOrder, Archived: d.Archived,
+		Signers: convertAll(d.Signers, publicSigner), Fields: d.Fields, Values: d.Values,
+		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt, HasPDF: d.HasPDF,
+	}
+}
+
+func publicSigner(s refserver.SignerState) SignerState {
+	return SignerState{
+		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.Role, Order: s.Order, Status: signforms.SignerStatus(s.Status),
+		InTurn: s.InTurn, Link: signforms.SigningLink(s.Link), InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt,
+		Reason: s.Reason, IP: s.IP,
+	}
+}
+
 func convertAll[From, To any](all []From, convert func(From) To) []To {
 	out := make([]To, 0, len(all))
 	for _, v := range all {
 		out = append(out, convert(v))
 	}
 	return out
-}
-
-// convertRecords does the same with records of the store.
-func convertRecords[From, To any](all store.Records[From], convert func(From) To) []To {
-	out := make([]To, 0, all.Len())
-	for v := range all.All() {
-		out = append(out, convert(*v))
-	}
-	return out
-}
-
-func internalTemplate(t Template) signing.Template {
-	return signing.Template{
-		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: convertAll(t.Roles, internalRole),
-		Ordered: t.SigningOrder, Variables: t.Variables, PDF: signing.NewFile(t.PDF), Fields: convertAll(t.Fields, internalField), ExpiresFor: t.ExpiresFor,
-	}
-}
-
-func internalField(f TemplateField) signing.Field {
-	return signing.Field{
-		Name: f.Name, Role: f.Role, Kind: signing.FieldKind(f.Kind), Required: f.Required,
-		Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
-	}
-}
-
-func internalRole(r Role) signing.Role { return signing.Role{Title: r.Title, Colour: r.Colour} }
-
-// internalForm numbers the fields q1, q2 and on.
-func internalForm(f Form) signing.Form {
-	out := signing.Form{Title: f.Title}
-	for i, field := range f.Fields {
-		out.Fields = append(out.Fields, signing.FormField{
-			ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Kind: signing.QuestionKind(field.Kind), Required: field.Required,
-			Choices: field.Choices,
-		})
-	}
-	return out
-}
-
-// internalDocument leaves out Draft, which says what is to be done with the document.
-func internalDocument(d Document) signing.Document {
-	return signing.Document{
-		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
-		Ordered: d.SigningOrder, PDF: signing.NewFile(d.PDF), Fields: convertAll(d.Fields, internalField), ExpiresFor: d.ExpiresFor,
-	}
-}
-
-func internalSigner(s Signer) signing.Signer { return signing.Signer{Name: s.Name, Email: s.Email} }
-
-func internalFieldValue(v FieldValue) signing.FieldValue {
-	return signing.FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value, Image: signing.NewFile(v.Image)}
-}
-
-func internalWebhook(w Webhook) store.Webhook {
-	return store.Webhook{URL: w.URL, Family: signing.EventFamily(w.Event), Sources: w.Documents, Bare: w.Object}
-}
-
-// internal leaves out Timestamps and UntypedSamples, which the API does not know.
-func (p Profile) internal() api.Profile {
-	out := api.Profile{
-		PageSize: p.PageSize, MaxLimit: p.MaxLimit, CutLimit: p.CutLimit, OldestFirst: p.OldestFirst, HideArchived: p.HideArchived,
-		UnknownStatus: api.UnknownStatus(p.UnknownStatus), DateFormat: api.DateFormat(p.DateFormat),
-		DateFrom: api.DateEnd(p.DateFrom), DateTo: api.DateEnd(p.DateTo), NoPagination: p.NoPagination, CountPage: p.CountPage,
-		None: api.NoneForm(p.None), UnknownIDEmpty: p.UnknownIDEmpty,
-		InProgress: p.InProgress, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly, Extra: p.Extra,
-		BarePDF: p.BarePDF, StrictRoles: p.StrictRoles,
-		RefusalStatus: p.RefusalStatus, KeyStatus: p.KeyStatus, ErrorLayout: api.ErrorLayout(p.ErrorLayout), AnyID: p.AnyID,
-		FreeRefusedReminders: p.FreeRefusedReminders, IgnoreIDs: p.IgnoreIDs, Routes: make(map[api.Operation]api.Route),
-	}
-	for op, e := range p.Endpoints {
-		out.Routes[api.Operation(op)] = internalEndpoint(e)
-	}
-	return out
-}
-
-func internalEndpoint(e signforms.Endpoint) api.Route {
-	return api.Route{
-		Method: e.Method, Path: e.Path, Inputs: places[e.Inputs],
-	}
-}
-
-var places = map[signforms.Inputs]api.Place{
-	signforms.InputsQuery: api.InQuery, signforms.InputsBody: api.InBody, signforms.InputsQuery | signforms.InputsBody: api.InQuery | api.InBody,
-}
-
-func publicRequest(r api.Record) Request {
-	return Request{
-		ID: r.ID, At: r.At, Operation: signforms.Operation(r.Operation), Method: r.Method, Path: r.Path, WorkspaceID: r.WorkspaceID,
-		RequestID: r.RequestID, Header: r.Header, Query: r.Query, RawQuery: r.RawQuery, Body: r.Body, BodySize: r.BodySize, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule,
-		StatusCode: r.Status, Code: r.Code, Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, Cut: r.IsCut, line: r.String(),
-		AnswerHeader: r.AnswerHeader, Answer: r.Answer,
-	}
-}
-
-// publicMessage converts m, with the link that stands for its token.
-func publicMessage(m signing.Message, link signforms.SigningLink) Message {
-	return Message{
-		ID: m.Seq, Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: link, At: m.At,
-	}
-}
-
-// publicAuditEntry names signers by their address; d is the document that the entry is about, or none.
-func publicAuditEntry(e signing.AuditEntry, d signing.Document) AuditEntry {
-	actor := e.Actor
-	if i := slices.IndexFunc(d.Signers, func(s signing.Signer) bool { return s.ID == e.Actor }); i >= 0 {
-		actor = d.Signers[i].Email
-	}
-	return AuditEntry{
-		ID: e.Seq, RecordID: e.RecordID, At: e.At, Action: string(e.Action), Actor: actor, From: string(e.From), To: string(e.To), Note: e.Note,
-		IP: e.IP, UserAgent: e.UserAgent,
-	}
-}
-
-// publicDelivery keeps only the types of the events, because the body has the rest.
-func publicDelivery(d store.Delivery) Delivery {
-	out := Delivery{
-		ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: d.Body,
-		Attempts: convertAll(d.Attempts, publicAttempt), CreatedAt: d.CreatedAt,
-		EventTypes: convertAll(d.Events, func(e signing.Event) string { return string(e.Type) }),
-	}
-	if len(d.Events) > 0 { // all are about one record
-		if out.DocumentID = d.Events[0].SourceID; d.Events[0].Document != nil {
-			out.DocumentID = d.Events[0].Document.ID
-		}
-	}
-	if d.Status == store.DeliveryPending {
-		out.NextAttemptAt = d.NextAttemptAt
-	}
-	return out
-}
-
-func publicAttempt(a store.Attempt) Attempt {
-	return Attempt{
-		At: a.At, Took: a.Took, Header: a.RequestHeader, Body: a.RequestBody, StatusCode: a.StatusCode,
-		AnswerHeader: a.ResponseHeader, Answer: a.ResponseBody, Error: a.Error, Duplicate: a.Duplicate,
-	}
-}
-
-func publicRole(r signing.Role) Role { return Role{Title: r.Title, Colour: r.Colour} }
-
-func publicField(f signing.Field) TemplateField {
-	return TemplateField{
-		Name: f.Name, Role: f.Role, Kind: FieldKind(f.Kind), Required: f.Required,
-		Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
-	}
-}
-
-// publicTemplate converts t, with the number of documents that were made from it.
-func publicTemplate(t signing.Template, documents int) TemplateState {
-	return TemplateState{
-		ID: t.ID, Name: t.Name, Roles: convertAll(t.Roles, publicRole), SigningOrder: t.Ordered, Fields: convertAll(t.Fields, publicField),
-		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
-		UpdatedAt: t.UpdatedAt, HasPDF: t.PDF.SHA256 != "", Documents: documents,
-	}
-}
-
-func (s *Server) publicDocument(d signing.Document) DocumentState {
-	out := DocumentState{
-		ID: d.ID, Type: signforms.SigningType(d.Kind), TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
-		Status: signforms.DocumentStatus(d.Status), SigningOrder: d.Ordered, Archived: d.Archived,
-		Signers: []SignerState{}, Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
-		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
-		HasPDF: d.PDF.SHA256 != "", Finished: FinishedFile(d.Finishing),
-	}
-	for i, signer := range d.Signers {
-		out.Signers = append(out.Signers, publicSigner(signer, d.InTurn(i), signforms.SigningLink(s.links.Sign(signer.Token))))
-	}
-	return out
-}
-
-// publicSigner converts s, with whether it is the signer's turn and with the link that stands for its token.
-func publicSigner(s signing.Signer, inTurn bool, link signforms.SigningLink) SignerState {
-	return SignerState{
-		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: signforms.SignerStatus(s.Status()),
-		InTurn: inTurn, Link: link, InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt,
-		Reason: s.Reason, IP: s.IP,
-	}
-}
-
-// publicValue leaves out Image: see Server.images.
-func publicValue(v signing.FieldValue) SignedValue {
-	return SignedValue{
-		SignerID:   v.Signer,
-		FieldValue: FieldValue{Name: v.Name, Kind: v.Kind, Page: v.Page, Label: v.Label, Value: v.Value},
-	}
-}
-
-// publicForm converts f, with the number of its responses.
-func publicForm(f signing.Form, responses int) FormState {
-	return FormState{ID: f.ID, Title: f.Title, Fields: convertAll(f.Fields, publicQuestion), CreatedAt: f.CreatedAt, Responses: responses}
-}
-
-func publicQuestion(f signing.FormField) Field {
-	return Field{Question: f.Question, Kind: cmp.Or(QuestionKind(f.Kind), TextQuestion), Required: f.Required, Choices: f.Choices}
-}
-
-func publicResponse(r signing.FormResponse) ResponseState {
-	return ResponseState{
-		ID: r.ID, ObjectID: r.ObjectID, FormID: r.FormID, RespondentEmail: r.RespondentEmail,
-		Answers: convertAll(r.Answers, publicAnswer), SubmittedAt: r.SubmittedAt,
-	}
-}
-
-func publicAnswer(a signing.FormAnswer) Answer { return Answer{Question: a.Question, Answer: a.Answer} }
-
-func publicWebhook(w store.Webhook) WebhookState {
-	return WebhookState{
-		ID: w.ID, Webhook: Webhook{URL: w.URL, Event: EventFamily(w.Family), Documents: w.Sources, Object: w.Bare},
-		Secret: w.Secret, Disabled: w.Disabled, Relay: w.Relay, CreatedAt: w.CreatedAt,
-	}
 }

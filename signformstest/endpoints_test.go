@@ -51,8 +51,10 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, responses.Items, 1)
 
-	status, _ := get(t, srv, srv.URL+"/documents/"+doc+".pdf")
-	require.Equal(t, 200, status, "pages stay where no operation is")
+	page, err := srv.HTTPClient().Get(srv.URL + "/documents/" + doc + ".pdf")
+	require.NoError(t, err)
+	page.Body.Close()
+	require.Equal(t, 200, page.StatusCode, "pages stay where no operation is")
 	for _, c := range []struct {
 		method, path string
 		status       int

@@ -1,18 +1,17 @@
 package signformstest
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/api"
-	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
@@ -51,7 +50,7 @@ type Options struct {
 	// Behind, unless nil, is the server at whose address this one is reached: another workspace of the same service. This one does not
 	// listen: the Middleware of Behind passes it requests by [Server.ServeHTTP]. Its URL, PublicURL and Network are those of Behind, and
 	// it has no Middleware. Close it before Behind.
-	Behind *Server
+	Behind *refserver.Server
 
 	// Prefix begins the API keys, secrets and tokens of links that the server makes, and the names of its PDFs in URLs. A Middleware can
 	// tell by it whose request it has. It may hold letters, digits and underscores of ASCII, at most 100.
@@ -82,7 +81,7 @@ type Options struct {
 	// clock. A call is saved before it begins, so one that ends the program counts as failed; it is repeated at the next start. The
 	// error of a failed call is shown in the audit trail. After 5 failures the event is sent without a URL for the file, and
 	// [Server.FinishAgain] begins anew.
-	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
+	Finish func(ctx context.Context, d refserver.DocumentState) ([]byte, error)
 
 	// FinishRoom, unless nil, bounds the calls of Finish of servers that share it. The server puts a value in before a call is saved and
 	// begins, and takes it out afterwards. It must have a buffer.
@@ -102,93 +101,124 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// ReminderLimit is how many reminders of an API key are accepted in any window of time.
-type ReminderLimit struct {
-	Requests int           // in any Window; default 5
-	Window   time.Duration // default 15 minutes
+// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other readings than
+// the one that this SDK assumes.
+type Profile struct {
+	// Lists.
+	PageSize       int           // records per page when the request has no limit; default 10; of documents at most MaxLimit
+	MaxLimit       int           // largest limit of a list of documents; default 100; with less, the client's All needs a Limit or CutLimit, because it asks for 100
+	CutLimit       bool          // a larger limit is taken for MaxLimit instead of being refused
+	OldestFirst    bool          // documents come oldest first when the request has no sortOrder
+	HideArchived   bool          // archived documents are listed only when the request asks for them with archive
+	UnknownStatus  UnknownStatus // what a list does with an unknown status as filter; default UnknownStatusRefused
+	DateFormat     DateFormat    // which texts dateFrom and dateTo take; default DateOrTime
+	DateFrom       DateEnd       // what dateFrom with a time includes; default EndIncluded
+	DateTo         DateEnd       // what dateTo with a time includes; default EndIncluded
+	NoPagination   bool          // lists of documents come without pagination
+	CountPage      bool          // documentsCount counts the page instead of all that match; with NoPagination no total is reported
+	None           NoneForm      // how a list without records is written; default NoneIsEmpty
+	UnknownIDEmpty bool          // the respondents or responses of an unknown id are an empty list instead of a 404
+
+	// Bodies.
+	InProgress       string         // literal of the status in progress; default "PENDING"
+	Aliases          bool           // the other spellings that were seen: name, signType, isSigningOrderData, respondentsOfDoc, voided
+	RespondentObject bool           // a single respondent comes as an object instead of an array of one
+	MessageOnly      bool           // void and reminder answer with nothing but a message
+	Extra            map[string]any // added to each body of a success, over fields of the same name
+	BarePDF          bool           // pdfData is base64 alone; a data URL is refused
+	StrictRoles      bool           // a send must fill each role of the template exactly once; default: a role may have no receiver, or several
+
+	// Refusals.
+	RefusalStatus        int         // HTTP status when a document's status forbids the operation; default 409
+	KeyStatus            int         // HTTP status of a missing or wrong key or workspace; default 403
+	ErrorLayout          ErrorLayout // of error bodies; default LayoutMessage
+	AnyID                bool        // an id of another shape than the service's own is unknown instead of malformed
+	FreeRefusedReminders bool        // a reminder that is refused does not count towards the limit
+
+	// IgnoreIDs makes lists of documents ignore documentId, and makes void and reminder act on the newest PDF document. A service
+	// that reads its inputs elsewhere, and takes the first record when it finds none, behaves so.
+	IgnoreIDs bool
+
+	// Deliveries.
+	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
+	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
+
+	// Endpoints says where operations are and how they read their inputs, as the client's Options.Endpoints does. Whoever sets them has checked
+	// them. An input that is in Names or Values is taken in that spelling alone, and a TimeLayout takes the place of
+	// DateFormat. The other spellings that the interface's description has are taken by default, and noted in [Request].
+	Endpoints map[signforms.Operation]signforms.Endpoint
 }
 
-// TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001, as in
-// a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it would have
-// fewer digits than receivers expect.
-type TimestampFormat int
-
-// The formats of x-timestamp.
-const (
-	UnixSeconds      TimestampFormat = iota // 10 digits
-	UnixMilliseconds                        // 13 digits
-	RFC3339                                 // UTC, with milliseconds
-)
-
-// check refuses invalid options and returns the limit of reminders.
-func (o *Options) check() (api.Limit, error) {
-	limit, err := o.ReminderLimit.internal()
-	if err != nil {
-		return nil, err
+func (o *Options) internal() (*refserver.Options, error) {
+	if o == nil {
+		return nil, nil
 	}
-	if err := o.checkTexts(); err != nil {
-		return nil, err
-	}
-	if !o.Start.IsZero() && (o.Start.Before(firstTime) || o.Start.After(lastTime)) {
-		return nil, invalid("Options.Start", "%s is not from %s to %s", o.Start.Format(time.DateOnly), firstTime.Format(time.DateOnly), lastTime.Format(time.DateOnly))
-	}
-	if k := o.Keep; min(k.Requests, k.Deliveries, k.Messages, k.Audit) < 0 {
-		return nil, invalid("Options.Keep", "%+v must hold no negative number", k)
-	}
-	return limit, o.Profile.check()
+	p, err := o.Profile.internal()
+	return &refserver.Options{
+		Seed:              o.Seed,
+		Start:             o.Start,
+		Network:           o.Network,
+		VirtualTimestamps: o.VirtualTimestamps,
+		ReminderLimit:     o.ReminderLimit,
+		Addr:              o.Addr,
+		PublicURL:         o.PublicURL,
+		Behind:            o.Behind,
+		Prefix:            o.Prefix,
+		APIKey:            o.APIKey,
+		WorkspaceID:       o.WorkspaceID,
+		WebhookSecret:     o.WebhookSecret,
+		Storage:           o.Storage,
+		Keep:              o.Keep,
+		Finish:            o.Finish,
+		FinishRoom:        o.FinishRoom,
+		DialWebhook:       o.DialWebhook,
+		Middleware:        o.Middleware,
+		Logger:            o.Logger,
+		Profile:           p,
+	}, err
 }
 
-// checkTexts looks at what ends up in headers and links.
-func (o *Options) checkTexts() error {
-	if err := signing.CheckLength("Options.PublicURL", o.PublicURL, MaxURL); err != nil {
-		return err
+func (p Profile) internal() (refserver.Profile, error) {
+	out := refserver.Profile{
+		PageSize:             p.PageSize,
+		MaxLimit:             p.MaxLimit,
+		CutLimit:             p.CutLimit,
+		OldestFirst:          p.OldestFirst,
+		HideArchived:         p.HideArchived,
+		UnknownStatus:        p.UnknownStatus,
+		DateFormat:           p.DateFormat,
+		DateFrom:             p.DateFrom,
+		DateTo:               p.DateTo,
+		NoPagination:         p.NoPagination,
+		CountPage:            p.CountPage,
+		None:                 p.None,
+		UnknownIDEmpty:       p.UnknownIDEmpty,
+		InProgress:           p.InProgress,
+		Aliases:              p.Aliases,
+		RespondentObject:     p.RespondentObject,
+		MessageOnly:          p.MessageOnly,
+		Extra:                p.Extra,
+		BarePDF:              p.BarePDF,
+		StrictRoles:          p.StrictRoles,
+		RefusalStatus:        p.RefusalStatus,
+		KeyStatus:            p.KeyStatus,
+		ErrorLayout:          p.ErrorLayout,
+		AnyID:                p.AnyID,
+		FreeRefusedReminders: p.FreeRefusedReminders,
+		IgnoreIDs:            p.IgnoreIDs,
+		Timestamps:           p.Timestamps,
+		UntypedSamples:       p.UntypedSamples,
+		Endpoints:            make(map[refserver.Operation]refserver.Route),
 	}
-	if o.PublicURL != "" {
-		u, err := url.Parse(o.PublicURL)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
-			return invalid("Options.PublicURL", "%q must be like https://sandbox.example.com", o.PublicURL)
+	if len(p.Endpoints) > 0 { // the client knows best what is wrong with them
+		if _, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints}); err != nil {
+			e, _ := errors.AsType[*signforms.Error](err) // every error of New is one
+			return out, &InvalidError{Field: "Options.Profile." + strings.TrimPrefix(e.Fields[0].Field, "Options."), Problem: e.Fields[0].Problem}
 		}
 	}
-	if o.FinishRoom != nil && cap(o.FinishRoom) == 0 {
-		return invalid("Options.FinishRoom", "must have a buffer")
+	text, err := json.Marshal(p.Endpoints) // the service's routes are written as the client's endpoints
+	if err == nil {
+		err = json.Unmarshal(text, &out.Endpoints)
 	}
-	if len(o.Prefix) > 100 || strings.Trim(o.Prefix, prefixLetters) != "" {
-		return invalid("Options.Prefix", "%.100q must hold letters, digits and underscores of ASCII, and 100 at most", o.Prefix)
-	}
-	for _, field := range [...]struct{ name, value string }{
-		{"APIKey", o.APIKey}, {"WorkspaceID", o.WorkspaceID}, {"WebhookSecret", o.WebhookSecret},
-	} {
-		if err := signing.CheckLength("Options."+field.name, field.value, MaxName); err != nil {
-			return err
-		}
-		if strings.ContainsFunc(field.value, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return invalid("Options."+field.name, "must hold visible ASCII characters and no spaces")
-		}
-	}
-	return nil
-}
-
-const prefixLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
-
-// withDefaults returns the bounds with the documented defaults in place of zeros. The logs exceed a bound for a while, so none may be
-// near the largest int.
-func (k Keep) withDefaults() Keep {
-	bound := func(n, fallback int) int { return min(cmp.Or(n, fallback), math.MaxInt/2) }
-	return Keep{
-		Requests: bound(k.Requests, 100_000), Deliveries: bound(k.Deliveries, 20_000),
-		Messages: bound(k.Messages, 100_000), Audit: bound(k.Audit, 1_000_000),
-	}
-}
-
-func (l ReminderLimit) internal() (api.Limit, error) {
-	if l.Requests == 0 {
-		l.Requests = api.DefaultReminders
-	}
-	if l.Window == 0 {
-		l.Window = api.DefaultReminderWindow
-	}
-	if l.Requests < 0 || l.Window < 0 {
-		return nil, invalid("Options.ReminderLimit", "Requests %d and Window %v must be more than 0, or 0 for the default", l.Requests, l.Window)
-	}
-	return api.SlidingWindow(l.Requests, l.Window), nil
+	return out, err
 }

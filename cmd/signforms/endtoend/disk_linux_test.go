@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // smallDisk mounts a small file system.
@@ -36,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
 	big := lease("Lease")
 	for i := range 20 {
-		big.Signers = append(big.Signers, signformstest.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
+		big.Signers = append(big.Signers, refserver.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
 	}
 	acknowledged := 0
 	var refused *wire.Error

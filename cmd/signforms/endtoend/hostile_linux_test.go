@@ -19,7 +19,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/hostile"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 var allHostile = flag.Bool("hostile.all", false, "upload all 200 hostile files, not each tenth")
@@ -75,8 +75,8 @@ func upload(t *testing.T, s *sandbox, f hostile.File) (id string, refusal *wire.
 	d := lease(f.Name)
 	signature := wire.Signature{Signer: "ann@example.com"}
 	if f.Picture {
-		d.Fields = []signformstest.TemplateField{{Name: "Sign", Role: "ann@example.com", Kind: "signature", Page: 1, Width: 0.5, Height: 0.1}}
-		signature.Fields = []signformstest.FieldValue{{Name: "Sign", Image: f.Data}}
+		d.Fields = []refserver.TemplateField{{Name: "Sign", Role: "ann@example.com", Kind: "signature", Page: 1, Width: 0.5, Height: 0.1}}
+		signature.Fields = []refserver.FieldValue{{Name: "Sign", Image: f.Data}}
 	} else {
 		d.PDF = f.Data
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -141,8 +141,8 @@ func TestKilledUnderLoad(t *testing.T) {
 	}
 	s := life()
 	var template wire.ID
-	require.NoError(t, s.client.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
-	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/templates", wire.Template{Template: refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, s.client.Post(t.Context(), "/webhooks", refserver.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 
 	done := newLedger()
 	began, lives := time.Now(), 0
@@ -265,7 +265,7 @@ type trails struct {
 
 // check checks a document's audit trail: it was sent once, and completed once if its status says so.
 func (all *trails) check(t *testing.T, s *sandbox, d wire.DocumentRecord) {
-	var trail wire.Page[signformstest.AuditEntry]
+	var trail wire.Page[refserver.AuditEntry]
 	if err := s.client.Get(t.Context(), "/audit", url.Values{"documentId": {d.ID}}, &trail); err != nil {
 		t.Errorf("%s: %v", d.ID, err)
 		return

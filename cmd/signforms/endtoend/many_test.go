@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 var many = flag.Int("many", 200, "how many documents the sandbox is measured with")
@@ -68,8 +68,8 @@ func manyDocuments(t *testing.T, s *sandbox) {
 	}))
 	defer receiver.Close()
 	var template wire.ID
-	require.NoError(t, s.client.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
-	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
+	require.NoError(t, s.client.Post(t.Context(), "/templates", wire.Template{Template: refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, s.client.Post(t.Context(), "/webhooks", refserver.Webhook{URL: receiver.URL, Event: "new_template_response"}, nil))
 	ids := make([]string, *many)
 	began := time.Now()
 	parallel(t, s, func(c *apiClient, i int) int {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Documents are added one after the other, alone and beside two clients that each read 20 times a second. The test logs its figures,
@@ -86,19 +86,19 @@ func fillWithSigned(t *testing.T, path string, n int, url string) {
 	t.Helper()
 	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
 	require.NoError(t, err)
-	srv, err := signformstest.Start(&signformstest.Options{Storage: storage, Keep: signformstest.Keep{Deliveries: 1_000_000}})
+	srv, err := refserver.Start(&refserver.Options{Storage: storage, Keep: refserver.Keep{Deliveries: 1_000_000}})
 	require.NoError(t, err)
 	hook := ""
 	if url != "" {
-		hook = srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+		hook = srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
 	}
 	var writers sync.WaitGroup
 	var next, failed atomic.Int64
 	for range 16 {
 		writers.Go(func() {
 			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				id, err := srv.TryAddDocument(signformstest.Document{
-					Name: "Lease " + strconv.FormatInt(i, 10), Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}},
+				id, err := srv.TryAddDocument(refserver.Document{
+					Name: "Lease " + strconv.FormatInt(i, 10), Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}},
 				})
 				if err != nil || srv.Signer(id, "ann@example.com").Sign() != nil {
 					failed.Add(1)

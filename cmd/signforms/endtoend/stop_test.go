@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // SIGTERM lets an attempt under way end. After the next start the delivery counts as delivered and is not repeated.
@@ -24,7 +24,7 @@ func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	s := start(t, "--data", data)
 	var hook, delivery wire.ID
-	require.NoError(t, s.client.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: "new_signature_completed"}, &hook))
+	require.NoError(t, s.client.Post(t.Context(), "/webhooks", refserver.Webhook{URL: receiver.URL, Event: "new_signature_completed"}, &hook))
 	require.NoError(t, s.client.Post(t.Context(), "/webhooks/"+hook.ID+"/test", nil, &delivery))
 	<-arrived
 	require.NoError(t, s.process.Signal(syscall.SIGTERM))
@@ -36,7 +36,7 @@ func TestStopFinishesAnAttemptUnderWay(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/clock/settle", nil, nil))
 	var found wire.Delivery
 	require.NoError(t, s.client.Get(t.Context(), "/deliveries/"+delivery.ID, nil, &found))
-	require.Equal(t, signformstest.DeliveryDelivered, found.Status)
+	require.Equal(t, refserver.DeliveryDelivered, found.Status)
 	require.Len(t, found.Attempts, 1)
 	require.Empty(t, arrived, "it was made again")
 }

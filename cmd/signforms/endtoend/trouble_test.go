@@ -21,11 +21,11 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func lease(name string) wire.Document {
-	return wire.Document{Document: signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}}}
+	return wire.Document{Document: refserver.Document{Name: name, Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}}}
 }
 
 func TestTwoProgramsOnOneFile(t *testing.T) {

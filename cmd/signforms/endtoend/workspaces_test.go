@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -86,7 +86,7 @@ func suite(ctx context.Context, s *sandbox, name string, number int) (err error)
 	}()
 	var w wire.CreatedWorkspace
 	err = s.client.Post(ctx, "/workspaces", wire.NewWorkspace{Name: name, Lifetime: wire.Duration(time.Hour), Seed: &wire.Seed{
-		Templates: []wire.Template{{Template: signformstest.Template{Name: "Offer of " + name, Roles: []signformstest.Role{{Title: "Buyer"}}}}},
+		Templates: []wire.Template{{Template: refserver.Template{Name: "Offer of " + name, Roles: []refserver.Role{{Title: "Buyer"}}}}},
 	}}, &w)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func suite(ctx context.Context, s *sandbox, name string, number int) (err error)
 	}
 	receiver := receive(verifier, got)
 	defer receiver.Close()
-	if err := c.Post(ctx, "/webhooks", signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse}, nil); err != nil {
+	if err := c.Post(ctx, "/webhooks", refserver.Webhook{URL: receiver.URL, Event: refserver.TemplateResponse}, nil); err != nil {
 		return err
 	}
 	sdk, err := signforms.New(w.BaseURL, w.APIKey, &signforms.Options{
@@ -155,9 +155,9 @@ func receive(verifier *webhook.Verifier, got chan<- string) *httptest.Server {
 // saw returns how what a suite finds in its workspace differs from what it did.
 func saw(ctx context.Context, c *wire.Client, sent map[string]bool, got chan string, name string) error {
 	var status wire.Status
-	var requests wire.Page[signformstest.Request]
+	var requests wire.Page[refserver.Request]
 	var messages wire.Page[wire.Message]
-	var faults wire.Page[signformstest.Fault]
+	var faults wire.Page[refserver.Fault]
 	if err := errors.Join(c.Get(ctx, "/status", nil, &status), c.Get(ctx, "/requests", nil, &requests), c.Get(ctx, "/messages", nil, &messages),
 		c.Get(ctx, "/faults", nil, &faults)); err != nil {
 		return err

@@ -25,9 +25,9 @@ const (
 
 // Route says where an operation is. Zero fields keep the documented place.
 type Route struct {
-	Method string
-	Path   string // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
-	Inputs Place
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path,omitempty"` // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
+	Inputs Place  `json:"inputs,omitzero"`
 }
 
 // Place is where inputs are.
@@ -38,6 +38,21 @@ const (
 	InQuery Place = 1 << iota
 	InBody
 )
+
+var placeWords = [...]string{"", "query", "body", "both"}
+
+// MarshalText returns query, body or both, or nothing for the operation's default.
+func (p Place) MarshalText() ([]byte, error) { return []byte(placeWords[p]), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (p *Place) UnmarshalText(text []byte) error {
+	n := slices.Index(placeWords[:], string(text))
+	if n < 0 {
+		return fmt.Errorf("inputs: %.64q is not one of query, body, both", text)
+	}
+	*p = Place(n)
+	return nil
+}
 
 // route is an operation as it is served, its inputs, and its work.
 type route struct {

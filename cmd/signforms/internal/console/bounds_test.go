@@ -12,17 +12,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Inputs have a maxlength. A longer text that is posted anyway is answered with a message.
 func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 	service := newConsole(t)
-	document := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}})
-	form := service.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{
-		{Question: "Name?"}, {Question: "Why?", Kind: signformstest.LongTextQuestion},
+	document := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
+	form := service.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{
+		{Question: "Name?"}, {Question: "Why?", Kind: refserver.LongTextQuestion},
 	}})
-	template := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	template := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	exchange := func(resp *http.Response, err error) (int, string) {
 		t.Helper()
 		require.NoError(t, err)
@@ -36,15 +36,15 @@ func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 		most                int
 		others              url.Values
 	}{
-		{"webhooks/new", "webhooks/new", "url", signformstest.MaxURL, url.Values{"event": {"new_form_response"}}},
-		{"documents/" + document, "documents/" + document + "/act", "reason", signformstest.MaxReason, url.Values{"act": {"decline"}, "signer": {"ann@example.com"}}},
-		{"documents/new", "documents/new", "name", signformstest.MaxName, url.Values{"signers": {"ann@example.com"}}},
-		{"forms/" + form, "forms/" + form + "/submit", "q0", signformstest.MaxText, nil},
-		{"forms/" + form, "forms/" + form + "/submit", "q1", signformstest.MaxText, nil},
-		{"forms/" + form, "forms/" + form + "/submit", "email", signformstest.MaxName, nil},
-		{"forms/new", "forms/new", "title", signformstest.MaxName, url.Values{"questions": {"Why?"}}},
-		{"templates/new", "templates/new", "name", signformstest.MaxName, url.Values{"roles": {"Buyer"}}},
-		{"templates/" + template, "templates/" + template + "/send", "name0", signformstest.MaxName, url.Values{"email0": {"ann@example.com"}}},
+		{"webhooks/new", "webhooks/new", "url", refserver.MaxURL, url.Values{"event": {"new_form_response"}}},
+		{"documents/" + document, "documents/" + document + "/act", "reason", refserver.MaxReason, url.Values{"act": {"decline"}, "signer": {"ann@example.com"}}},
+		{"documents/new", "documents/new", "name", refserver.MaxName, url.Values{"signers": {"ann@example.com"}}},
+		{"forms/" + form, "forms/" + form + "/submit", "q0", refserver.MaxText, nil},
+		{"forms/" + form, "forms/" + form + "/submit", "q1", refserver.MaxText, nil},
+		{"forms/" + form, "forms/" + form + "/submit", "email", refserver.MaxName, nil},
+		{"forms/new", "forms/new", "title", refserver.MaxName, url.Values{"questions": {"Why?"}}},
+		{"templates/new", "templates/new", "name", refserver.MaxName, url.Values{"roles": {"Buyer"}}},
+		{"templates/" + template, "templates/" + template + "/send", "name0", refserver.MaxName, url.Values{"email0": {"ann@example.com"}}},
 	} {
 		_, page := exchange(service.HTTPClient().Get(service.URL + "/_/" + c.page))
 		input := regexp.MustCompile(`<(input|textarea)[^>]* name="` + c.input + `"[^>]*>`).FindString(page)
@@ -79,7 +79,7 @@ func multipartOf(t *testing.T, values url.Values) (contentType, body string) {
 // The page of faults shows the beginning of a long body.
 func TestLongAnswersOfFaultsAreCut(t *testing.T) {
 	service := newConsole(t)
-	service.Fail(signformstest.Fault{Body: strings.Repeat("x", 1<<20)})
+	service.Fail(refserver.Fault{Body: strings.Repeat("x", 1<<20)})
 	resp, err := service.HTTPClient().Get(service.URL + "/_/faults")
 	require.NoError(t, err)
 	defer resp.Body.Close()

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 type clockView struct {
@@ -16,7 +16,7 @@ type clockView struct {
 }
 
 func (c *console) clock(*http.Request) (page, error) {
-	pending, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryPending, Limit: logSize})
+	pending, _ := c.server.FindDeliveries(refserver.DeliveryFilter{Status: refserver.DeliveryPending, Limit: logSize})
 	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: c.rows(pending)}}, nil
 }
 

@@ -7,19 +7,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // The columns of lists are where they are whatever the records are called, and rows stay low.
 func TestLongNamesDoNotMoveTheColumns(t *testing.T) {
 	columns := func(width int, name string) map[string][]float64 {
 		service := newConsole(t)
-		service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/" + strings.ReplaceAll(name, " ", "-"), Event: signformstest.SignatureCompleted})
-		id := service.AddDocument(signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: name, Email: "ann@example.com"}}})
+		service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:9/" + strings.ReplaceAll(name, " ", "-"), Event: refserver.SignatureCompleted})
+		id := service.AddDocument(refserver.Document{Name: name, Signers: []refserver.Signer{{Name: name, Email: "ann@example.com"}}})
 		require.NoError(t, service.Signer(id, "ann@example.com").Sign())
 		require.NoError(t, service.Settle(t.Context()), "what a delivery shows changes with its first attempt")
-		service.AddTemplate(signformstest.Template{Name: name, Roles: []signformstest.Role{{Title: "Buyer"}}})
-		service.AddForm(signformstest.Form{Title: name, Fields: []signformstest.Field{{Question: "Why?"}}})
+		service.AddTemplate(refserver.Template{Name: name, Roles: []refserver.Role{{Title: "Buyer"}}})
+		service.AddForm(refserver.Form{Title: name, Fields: []refserver.Field{{Question: "Why?"}}})
 		p := browsertest.Open(t, browsertest.Screen{Width: width})
 		found := map[string][]float64{}
 		for _, path := range []string{"", "documents", "templates", "forms", "webhooks", "deliveries"} {
@@ -40,10 +40,10 @@ func TestLongNamesDoNotMoveTheColumns(t *testing.T) {
 // Deliveries name what they are about and where they go, and lead there.
 func TestDeliveriesNameWebhookAndDocument(t *testing.T) {
 	service := newConsole(t)
-	hook := service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/hook", Event: signformstest.TemplateResponse})
+	hook := service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:9/hook", Event: refserver.TemplateResponse})
 	documentID, _, formID, _ := populate(t, service)
-	service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/forms", Event: signformstest.FormResponse})
-	_, err := service.SubmitForm(formID, signformstest.Submission{RespondentEmail: "zoe@example.com"})
+	service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:9/forms", Event: refserver.FormResponse})
+	_, err := service.SubmitForm(formID, refserver.Submission{RespondentEmail: "zoe@example.com"})
 	require.NoError(t, err)
 	for _, path := range []string{"", "deliveries"} {
 		page := get(t, service, path)

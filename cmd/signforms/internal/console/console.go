@@ -20,10 +20,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Prefix is where the console is served.
@@ -34,11 +35,12 @@ const maxBody = pdf.MaxSize + 4<<20
 
 // Options are the settings of New.
 type Options struct {
-	PublicURL string    // the URL in clients, links and payloads
-	Events    string    // path of the stream of events
-	Base      string    // path of the console in a browser, with a slash at both ends; default Prefix, where New serves it in any case
-	Data      string    // where the state is kept, as shown to people
-	Profile   []Setting // readings of the interface that differ from the default
+	PublicURL string                                     // the URL in clients, links and payloads
+	Events    string                                     // path of the stream of events
+	Base      string                                     // path of the console in a browser, with a slash at both ends; default Prefix, where New serves it in any case
+	Data      string                                     // where the state is kept, as shown to people
+	Endpoints map[signforms.Operation]signforms.Endpoint // for a client of the server
+	Profile   []Setting                                  // readings of the interface that differ from the default
 	Logger    *slog.Logger
 
 	// Workspaces, unless nil, returns the consoles of all workspaces of the program, this one's included.
@@ -77,7 +79,7 @@ var templates = template.Must(template.New("").Funcs(look.Functions).Funcs(funct
 var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, look.Pages, consoleCSS, consoleJS, streamJS, editorJS)
 
 type console struct {
-	server  *signformstest.Server
+	server  *refserver.Server
 	options Options
 	own     *template.Template // templates, with the address of this console
 	deeds   deeds
@@ -120,7 +122,7 @@ type (
 var errNoSuchRecord = errors.New("there is no such record: it may have been deleted or reset")
 
 // New returns the handler of everything below Prefix, except the control API. It is safe for concurrent use.
-func New(server *signformstest.Server, opts Options) http.Handler {
+func New(server *refserver.Server, opts Options) http.Handler {
 	opts.Base = cmp.Or(opts.Base, Prefix)
 	if opts.Workspaces == nil {
 		opts.Workspaces = func() []Workspace { return nil }

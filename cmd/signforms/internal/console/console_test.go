@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
@@ -30,11 +30,11 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 const hostile = `<script>alert(1)</script>"'&`
 
 // newConsole starts a service with its console, and a stream of events like that of the control API.
-func newConsole(t *testing.T) *signformstest.Server {
+func newConsole(t *testing.T) *refserver.Server {
 	t.Helper()
-	var service *signformstest.Server
+	var service *refserver.Server
 	var pages http.Handler
-	service = signformstest.NewServer(t, &signformstest.Options{Middleware: func(next http.Handler) http.Handler {
+	service = refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case r.URL.Path == "/_/events":
@@ -56,35 +56,35 @@ func newConsole(t *testing.T) *signformstest.Server {
 }
 
 // populate adds records of every kind, with hostile texts.
-func populate(t *testing.T, service *signformstest.Server) (documentID, templateID, formID, webhookID string) {
+func populate(t *testing.T, service *refserver.Server) (documentID, templateID, formID, webhookID string) {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 		w.Write([]byte(hostile))
 	}))
 	t.Cleanup(receiver.Close)
-	webhookID = service.AddWebhook(signformstest.Webhook{URL: receiver.URL + "/" + hostile, Event: signformstest.TemplateResponse})
-	templateID = service.AddTemplate(signformstest.Template{
-		Name: "Offer " + hostile, Roles: []signformstest.Role{{Title: "Buyer " + hostile}}, SigningOrder: true,
-		Fields: []signformstest.TemplateField{{Name: "City " + hostile, Role: "Buyer " + hostile, Kind: signformstest.TextField, Required: true, Page: 1, X: 0.1, Y: 0.1, Width: 0.2, Height: 0.05}},
+	webhookID = service.AddWebhook(refserver.Webhook{URL: receiver.URL + "/" + hostile, Event: refserver.TemplateResponse})
+	templateID = service.AddTemplate(refserver.Template{
+		Name: "Offer " + hostile, Roles: []refserver.Role{{Title: "Buyer " + hostile}}, SigningOrder: true,
+		Fields: []refserver.TemplateField{{Name: "City " + hostile, Role: "Buyer " + hostile, Kind: refserver.TextField, Required: true, Page: 1, X: 0.1, Y: 0.1, Width: 0.2, Height: 0.05}},
 	})
-	formID = service.AddForm(signformstest.Form{Title: "Survey " + hostile, Fields: []signformstest.Field{
-		{Question: "Why? " + hostile}, {Question: "Colour?", Kind: signformstest.ChoiceQuestion, Choices: []string{"red", "green"}},
-		{Question: "Day?", Kind: signformstest.DateQuestion}, {Question: "More?", Kind: signformstest.LongTextQuestion}, {Question: "Sure?", Kind: signformstest.CheckboxQuestion},
+	formID = service.AddForm(refserver.Form{Title: "Survey " + hostile, Fields: []refserver.Field{
+		{Question: "Why? " + hostile}, {Question: "Colour?", Kind: refserver.ChoiceQuestion, Choices: []string{"red", "green"}},
+		{Question: "Day?", Kind: refserver.DateQuestion}, {Question: "More?", Kind: refserver.LongTextQuestion}, {Question: "Sure?", Kind: refserver.CheckboxQuestion},
 	}})
-	_, err := service.SubmitForm(formID, signformstest.Submission{RespondentEmail: "zoe@example.com", Answers: map[string]string{"Why? " + hostile: hostile}})
+	_, err := service.SubmitForm(formID, refserver.Submission{RespondentEmail: "zoe@example.com", Answers: map[string]string{"Why? " + hostile: hostile}})
 	require.NoError(t, err)
-	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Zoë " + hostile, Email: "zoe@example.com", RoleTitle: "Buyer " + hostile}},
 	})
 	require.NoError(t, err)
 	documentID = sent.CreatedDocumentID
 	require.NoError(t, service.Signer(documentID, "zoe@example.com").View())
-	declined := service.AddDocument(signformstest.Document{Name: "Lease " + hostile, Signers: []signformstest.Signer{{Name: hostile, Email: "ann@example.com"}}})
+	declined := service.AddDocument(refserver.Document{Name: "Lease " + hostile, Signers: []refserver.Signer{{Name: hostile, Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(declined, "ann@example.com").Decline("Too dear "+hostile))
-	_, err = service.Client().Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
+	_, err = clientOf(t, service).Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
 	require.Error(t, err)
-	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 503, Times: 1})
+	service.Fail(refserver.Fault{Operation: refserver.Send, Status: 503, Times: 1})
 	require.NoError(t, service.Settle(t.Context()))
 	return documentID, templateID, formID, webhookID
 }
@@ -105,7 +105,7 @@ func TestEveryPageOnEveryScreen(t *testing.T) {
 			}
 			visit("empty", "", "documents", "templates", "forms", "webhooks", "deliveries", "requests", "messages", "clock", "faults")
 			documentID, templateID, formID, webhookID := populate(t, service)
-			lease, _ := service.FindDocuments(signformstest.DocumentFilter{Query: "Lease"})
+			lease, _ := service.FindDocuments(refserver.DocumentFilter{Query: "Lease"})
 			visit("full", "", "documents", "documents/"+lease[0].ID, "documents?from=templates", "documents/new", "documents/"+documentID, "templates", "templates/new", "templates/"+templateID, "templates/"+templateID+"/edit",
 				"forms", "forms/new", "forms/"+formID, "webhooks", "webhooks/new", "webhooks/new?url=http://localhost&event=new_signature_completed",
 				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "requests?misses=true", "requests/1", "messages", "clock", "faults", "settings")
@@ -290,7 +290,7 @@ func TestRefusals(t *testing.T) {
 // Wrong inputs are named as the page calls them; what somebody entered stays as it is.
 func TestMistakesInAFormUseItsLabels(t *testing.T) {
 	service := newConsole(t)
-	template := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	template := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	for _, c := range []struct {
 		path string
 		form url.Values

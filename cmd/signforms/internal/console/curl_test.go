@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // textOf returns what the first element shows that begins with start.
@@ -26,7 +26,7 @@ func textOf(t *testing.T, page, start string) string {
 	return html.UnescapeString(found[1])
 }
 
-func get(t *testing.T, service *signformstest.Server, path string) string {
+func get(t *testing.T, service *refserver.Server, path string) string {
 	t.Helper()
 	resp, err := service.HTTPClient().Get(service.URL + "/_/" + path)
 	require.NoError(t, err)

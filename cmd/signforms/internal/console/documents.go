@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // pageSize is how many records a list shows at once.
@@ -21,27 +21,27 @@ const pageSize = 50
 
 // documentList is a page of documents.
 type documentList struct {
-	Filter    signformstest.DocumentFilter
+	Filter    refserver.DocumentFilter
 	Query     string // as entered
-	Documents []signformstest.DocumentState
+	Documents []refserver.DocumentState
 	span
-	Statuses []signforms.DocumentStatus
+	Statuses []refserver.Status
 }
 
 func (c *console) documents(r *http.Request) (page, error) {
 	q := r.URL.Query()
-	f := searched(signformstest.DocumentFilter{
-		FromTemplates: q.Get("from") == "templates", Status: signforms.DocumentStatus(q.Get("status")), Offset: offsetIn(q), Limit: pageSize,
+	f := searched(refserver.DocumentFilter{
+		FromTemplates: q.Get("from") == "templates", Status: refserver.Status(q.Get("status")), Offset: offsetIn(q), Limit: pageSize,
 	}, q.Get("query"))
 	documents, total := c.server.FindDocuments(f)
 	list := documentList{
-		Filter: f, Query: q.Get("query"), Documents: documents, span: spanOf(f.Offset, len(documents), total), Statuses: signforms.DocumentStatuses(),
+		Filter: f, Query: q.Get("query"), Documents: documents, span: spanOf(f.Offset, len(documents), total), Statuses: refserver.Statuses(),
 	}
 	return page{Title: "Documents", New: "New document", name: "documents", Live: "document", Data: list}, nil
 }
 
 // searched adds to a filter what somebody looks for: part of a name, or with an @ part of a signer's address.
-func searched(f signformstest.DocumentFilter, query string) signformstest.DocumentFilter {
+func searched(f refserver.DocumentFilter, query string) refserver.DocumentFilter {
 	if query = strings.TrimSpace(query); strings.Contains(query, "@") {
 		f.Email = query
 	} else {
@@ -52,8 +52,8 @@ func searched(f signformstest.DocumentFilter, query string) signformstest.Docume
 
 // documentView is one document with its history.
 type documentView struct {
-	Document signformstest.DocumentState
-	Audit    []signformstest.AuditEntry
+	Document refserver.DocumentState
+	Audit    []refserver.AuditEntry
 	Pending  bool
 	Finished bool
 }
@@ -64,7 +64,7 @@ func (c *console) document(r *http.Request) (page, error) {
 		return page{}, errNoSuchRecord
 	}
 	view := documentView{
-		Document: d, Audit: c.server.Audit(d.ID), Pending: d.Status == signforms.StatusPending, Finished: d.Finished == signformstest.FileMade,
+		Document: d, Audit: c.server.Audit(d.ID), Pending: d.Status == refserver.StatusPending, Finished: d.Finished == refserver.FileMade,
 	}
 	return page{Title: d.Name, name: "document", Live: "document,audit", Data: view}, nil
 }
@@ -101,12 +101,12 @@ func (c *console) actOnDocument(r *http.Request) (string, error) {
 	return done("documents/"+id, a.done), nil
 }
 
-func (c *console) signer(r *http.Request, documentID string) signformstest.Actor {
+func (c *console) signer(r *http.Request, documentID string) refserver.Actor {
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		ip = r.RemoteAddr
 	}
-	return c.server.Signer(documentID, r.PostFormValue("signer")).From(signformstest.Origin{IP: ip, UserAgent: r.UserAgent()})
+	return c.server.Signer(documentID, r.PostFormValue("signer")).From(refserver.Origin{IP: ip, UserAgent: r.UserAgent()})
 }
 
 // sign signs as a signer. It fills in every required field with a sample.
@@ -115,14 +115,14 @@ func (c *console) sign(r *http.Request, id string) error {
 	if !ok {
 		return errNoSuchRecord
 	}
-	var values []signformstest.FieldValue
+	var values []refserver.FieldValue
 	for _, s := range d.Signers {
 		if s.ID != r.PostFormValue("signer") {
 			continue
 		}
 		for _, f := range d.Fields {
 			if f.Required && (f.Role == s.Role || f.Role == s.Email) {
-				values = append(values, signformstest.FieldValue{Name: f.Name, Value: sampleValue(f.Kind, s, c.server.Now())})
+				values = append(values, refserver.FieldValue{Name: f.Name, Value: sampleValue(f.Kind, s, c.server.Now())})
 			}
 		}
 	}
@@ -130,13 +130,13 @@ func (c *console) sign(r *http.Request, id string) error {
 }
 
 // sampleValue returns what the console enters into a field in place of a person.
-func sampleValue(kind signformstest.FieldKind, s signformstest.SignerState, now time.Time) string {
+func sampleValue(kind refserver.FieldKind, s refserver.SignerState, now time.Time) string {
 	switch kind {
-	case signformstest.DateField:
+	case refserver.DateField:
 		return now.UTC().Format(time.DateOnly)
-	case signformstest.CheckboxField:
+	case refserver.CheckboxField:
 		return "true"
-	case signformstest.SignatureField, signformstest.InitialsField:
+	case refserver.SignatureField, refserver.InitialsField:
 		if s.Name != "" {
 			return s.Name
 		}
@@ -155,7 +155,11 @@ func (c *console) remind(r *http.Request, id string) error {
 	if d.TemplateID != "" {
 		ref = signforms.TemplateDocument(d.TemplateID, d.ID)
 	}
-	_, err := c.server.Client().Documents.Remind(r.Context(), ref)
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	_, err = client.Documents.Remind(r.Context(), ref)
 	if e, ok := errors.AsType[*signforms.Error](err); ok && errors.Is(err, signforms.ErrRateLimited) {
 		return fmt.Errorf("no more reminders may be sent now: 5 within 15 minutes are the limit of an API key. Wait %v, or advance the clock", e.RetryAfter.Round(time.Second))
 	}
@@ -170,7 +174,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
 		return "", errIncomplete(err)
 	}
-	d := signformstest.Document{Name: strings.TrimSpace(r.PostFormValue("name")), SigningOrder: r.PostFormValue("order") == "true"}
+	d := refserver.Document{Name: strings.TrimSpace(r.PostFormValue("name")), SigningOrder: r.PostFormValue("order") == "true"}
 	var err error
 	if d.Signers, err = people(r.PostFormValue("signers"), "signer"); err != nil {
 		return "", err
@@ -186,7 +190,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 }
 
 // people reads one person per line. noun is what the page calls them.
-func people(text, noun string) (all []signformstest.Signer, err error) {
+func people(text, noun string) (all []refserver.Signer, err error) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
@@ -195,7 +199,7 @@ func people(text, noun string) (all []signformstest.Signer, err error) {
 		if !ok {
 			return nil, fmt.Errorf("%q is not a %s: write a name and an address on each line, as in Ann Buyer <ann@example.com>", line, noun)
 		}
-		all = append(all, signformstest.Signer{Name: name, Email: email})
+		all = append(all, refserver.Signer{Name: name, Email: email})
 	}
 	return all, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // fileOf writes a file with a hostile name.
@@ -41,7 +41,7 @@ func edit(p *browsertest.Page, address string, pages int) {
 }
 
 // newTemplate opens the editor of a new template with a PDF.
-func newTemplate(t *testing.T, service *signformstest.Server, screen browsertest.Screen, file string) *browsertest.Page {
+func newTemplate(t *testing.T, service *refserver.Server, screen browsertest.Screen, file string) *browsertest.Page {
 	t.Helper()
 	p := browsertest.Open(t, screen)
 	p.Go(service.URL + "/_/templates/new")
@@ -66,8 +66,8 @@ func sizeOf(p *browsertest.Page) (width, height float64) {
 }
 
 // entered returns the fields as the form holds them.
-func entered(p *browsertest.Page) []signformstest.TemplateField {
-	return browsertest.Eval[[]signformstest.TemplateField](p, "JSON.parse(document.querySelector('[name=fields]').value)")
+func entered(p *browsertest.Page) []refserver.TemplateField {
+	return browsertest.Eval[[]refserver.TemplateField](p, "JSON.parse(document.querySelector('[name=fields]').value)")
 }
 
 func save(p *browsertest.Page, says string) {
@@ -115,7 +115,7 @@ func TestFieldsAreMovedResizedAndDeletedByMouseAndFinger(t *testing.T) {
 			save(p, "It was added.")
 			fields := service.Templates()[0].Fields
 			require.Len(t, fields, 1)
-			require.Equal(t, signformstest.TextField, fields[0].Kind)
+			require.Equal(t, refserver.TextField, fields[0].Kind)
 		})
 	}
 }
@@ -144,7 +144,7 @@ func TestTemplateByKeyboardAlone(t *testing.T) {
 	p.Press("\r")
 	p.WaitText("It was added.")
 	template := service.Templates()[0]
-	require.Equal(t, []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}, {Title: "Notary"}}, template.Roles)
+	require.Equal(t, []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}, {Title: "Notary"}}, template.Roles)
 	require.Len(t, template.Fields, 1)
 	require.Equal(t, "Seller date", template.Fields[0].Name)
 	require.Equal(t, "Notary", template.Fields[0].Role)
@@ -162,12 +162,12 @@ func TestTemplateIsEdited(t *testing.T) {
 	service := newConsole(t)
 	data, err := os.ReadFile(cropped)
 	require.NoError(t, err)
-	field := signformstest.TemplateField{Name: "City " + hostile, Role: "Buyer " + hostile, Kind: signformstest.TextField, Required: true, Page: 1, X: 0.1, Y: 0.1, Width: 0.2, Height: 0.05}
-	id := service.AddTemplate(signformstest.Template{
-		Name: "Offer " + hostile, Roles: []signformstest.Role{{Title: "Buyer " + hostile, Colour: "#abc"}}, PDF: data, SigningOrder: true,
-		Fields: []signformstest.TemplateField{field}, Variables: []string{"[v1]"}, AuthorEmail: "author@example.org",
+	field := refserver.TemplateField{Name: "City " + hostile, Role: "Buyer " + hostile, Kind: refserver.TextField, Required: true, Page: 1, X: 0.1, Y: 0.1, Width: 0.2, Height: 0.05}
+	id := service.AddTemplate(refserver.Template{
+		Name: "Offer " + hostile, Roles: []refserver.Role{{Title: "Buyer " + hostile, Colour: "#abc"}}, PDF: data, SigningOrder: true,
+		Fields: []refserver.TemplateField{field}, Variables: []string{"[v1]"}, AuthorEmail: "author@example.org",
 	})
-	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: id, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer " + hostile}},
 	})
 	require.NoError(t, err)
@@ -184,7 +184,7 @@ func TestTemplateIsEdited(t *testing.T) {
 	after, _ := service.FindTemplate(id)
 	field.Role = "Tenant"
 	want := before
-	want.Roles, want.Fields, want.UpdatedAt = []signformstest.Role{{Title: "Tenant", Colour: "#abc"}}, []signformstest.TemplateField{field}, after.UpdatedAt
+	want.Roles, want.Fields, want.UpdatedAt = []refserver.Role{{Title: "Tenant", Colour: "#abc"}}, []refserver.TemplateField{field}, after.UpdatedAt
 	require.Equal(t, want, after)
 	kept, err := service.TemplatePDF(t.Context(), id)
 	require.NoError(t, err)
@@ -312,7 +312,7 @@ func TestUndo(t *testing.T) {
 		func() { p.Click("[data-kind=date]") },
 		func() { p.Press(kb.Delete) },
 	}
-	states := [][]signformstest.TemplateField{nil, added}
+	states := [][]refserver.TemplateField{nil, added}
 	for _, step := range steps {
 		step()
 		states = append(states, entered(p))
@@ -348,9 +348,9 @@ func TestUndo(t *testing.T) {
 // What a stored field lacks, since it is zero, is undone too.
 func TestUndoOfAStoredField(t *testing.T) {
 	service := newConsole(t)
-	id := service.AddTemplate(signformstest.Template{
-		Name: "Lease", Roles: []signformstest.Role{{Title: "Buyer"}},
-		Fields: []signformstest.TemplateField{{Name: "City", Role: "Buyer", Kind: "text", Page: 1, Width: 0.2, Height: 0.05}},
+	id := service.AddTemplate(refserver.Template{
+		Name: "Lease", Roles: []refserver.Role{{Title: "Buyer"}},
+		Fields: []refserver.TemplateField{{Name: "City", Role: "Buyer", Kind: "text", Page: 1, Width: 0.2, Height: 0.05}},
 	})
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Go(service.URL + "/_/templates/" + id + "/edit")
@@ -388,7 +388,7 @@ func TestEditorOf300PagesKeepsFewPictures(t *testing.T) {
 func TestRefusedUploadLosesNothing(t *testing.T) {
 	service := newConsole(t)
 	p := newTemplate(t, service, browsertest.Screen{Width: 1280}, cropped)
-	long := strings.Repeat("x", signformstest.MaxName)
+	long := strings.Repeat("x", refserver.MaxName)
 	p.Set("[aria-label='Role 1']", long)
 	p.Click("[data-kind=text]")
 	p.Set("[aria-label='Role 2']", long)

@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // The pages of a template that do not arrive are asked for again; nothing is said against the file.
 func TestPagesThatDoNotArrive(t *testing.T) {
 	service := newConsole(t)
-	id := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	id := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Before(`{ const own = fetch; window.answer = () => Promise.reject(new TypeError("lost")); window.fetch = (...all) => answer?.() ?? own(...all); }`)
 	p.Go(service.URL + "/_/templates/" + id + "/edit")

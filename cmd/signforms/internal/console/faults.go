@@ -7,60 +7,59 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // preset is a fault that testers often need. Its button sets the fault as it is. The form below the buttons offers what happens,
 // for another operation or webhook and another number of times.
 type preset struct {
 	Key, Button, What string
-	fault             signformstest.Fault
+	fault             refserver.Fault
 }
 
 var presets = []preset{
-	{"429", "Reminder limit reached", "answer 429, with Retry-After 60 s", signformstest.Fault{
-		Operation: signforms.OpSendReminder, Status: http.StatusTooManyRequests, RetryAfter: "60",
+	{"429", "Reminder limit reached", "answer 429, with Retry-After 60 s", refserver.Fault{
+		Operation: refserver.SendReminder, Status: http.StatusTooManyRequests, RetryAfter: "60",
 		Body: `{"message":"Too many requests","code":"rate_limited"}`,
 	}},
-	{"503", "Down for 10 requests", "answer 503, with Retry-After 1 s", signformstest.Fault{Status: http.StatusServiceUnavailable, RetryAfter: "1", Times: 10}},
-	{"500", "Next request fails", "answer 500", signformstest.Fault{Status: http.StatusInternalServerError, Times: 1}},
-	{"slow", "Slow answers", "answer after 5 seconds", signformstest.Fault{Latency: 5 * time.Second}},
-	{"lost", "Next send works, its answer is lost", "do the work, and lose the answer", signformstest.Fault{Operation: signforms.OpSend, AfterWork: true, Reset: true, Times: 1}},
-	{"reset", "Next connection is reset", "reset the connection", signformstest.Fault{Reset: true, Times: 1}},
-	{"json", "Next answer is broken JSON", "do the work, and answer with broken JSON", signformstest.Fault{AfterWork: true, Body: `{"data":[{"id":`, Times: 1}},
+	{"503", "Down for 10 requests", "answer 503, with Retry-After 1 s", refserver.Fault{Status: http.StatusServiceUnavailable, RetryAfter: "1", Times: 10}},
+	{"500", "Next request fails", "answer 500", refserver.Fault{Status: http.StatusInternalServerError, Times: 1}},
+	{"slow", "Slow answers", "answer after 5 seconds", refserver.Fault{Latency: 5 * time.Second}},
+	{"lost", "Next send works, its answer is lost", "do the work, and lose the answer", refserver.Fault{Operation: refserver.Send, AfterWork: true, Reset: true, Times: 1}},
+	{"reset", "Next connection is reset", "reset the connection", refserver.Fault{Reset: true, Times: 1}},
+	{"json", "Next answer is broken JSON", "do the work, and answer with broken JSON", refserver.Fault{AfterWork: true, Body: `{"data":[{"id":`, Times: 1}},
 }
 
 // webhookPreset is a preset for deliveries.
 type webhookPreset struct {
 	Key, Button, What string
-	fault             signformstest.WebhookFault
+	fault             refserver.WebhookFault
 }
 
 var webhookPresets = []webhookPreset{
-	{"drop", "Next delivery is lost", "lose it", signformstest.WebhookFault{Drop: true, Times: 1}},
-	{"duplicate", "Each arrives twice", "make it twice", signformstest.WebhookFault{Duplicate: true}},
-	{"late", "Next delivery is late", "make it a minute later, so that others overtake it", signformstest.WebhookFault{Delay: time.Minute, Times: 1}},
-	{"forged", "Next delivery is forged", "sign it with another secret", signformstest.WebhookFault{Secret: "another secret", Times: 1}},
-	{"stale", "Next timestamp is old", "make its timestamp an hour old", signformstest.WebhookFault{Shift: -time.Hour, Times: 1}},
-	{"untyped", "Next lacks webhookEvent", "leave webhookEvent out", signformstest.WebhookFault{OmitType: true, Times: 1}},
+	{"drop", "Next delivery is lost", "lose it", refserver.WebhookFault{Drop: true, Times: 1}},
+	{"duplicate", "Each arrives twice", "make it twice", refserver.WebhookFault{Duplicate: true}},
+	{"late", "Next delivery is late", "make it a minute later, so that others overtake it", refserver.WebhookFault{Delay: time.Minute, Times: 1}},
+	{"forged", "Next delivery is forged", "sign it with another secret", refserver.WebhookFault{Secret: "another secret", Times: 1}},
+	{"stale", "Next timestamp is old", "make its timestamp an hour old", refserver.WebhookFault{Shift: -time.Hour, Times: 1}},
+	{"untyped", "Next lacks webhookEvent", "leave webhookEvent out", refserver.WebhookFault{OmitType: true, Times: 1}},
 }
 
 type faultsView struct {
 	Faults         []faultRow
-	Operations     []signforms.Operation
-	Webhooks       []signformstest.WebhookState
+	Operations     []refserver.Operation
+	Webhooks       []refserver.WebhookState
 	Presets        []preset
 	WebhookPresets []webhookPreset
 }
 
 type faultRow struct {
-	signformstest.ActiveFault
+	refserver.ActiveFault
 	URL string // of the webhook that it is for
 }
 
 func (c *console) faults(*http.Request) (page, error) {
-	view := faultsView{Webhooks: c.server.Webhooks(), Operations: signforms.Operations(), Presets: presets, WebhookPresets: webhookPresets}
+	view := faultsView{Webhooks: c.server.Webhooks(), Operations: refserver.Operations(), Presets: presets, WebhookPresets: webhookPresets}
 	for _, f := range c.server.Faults() {
 		row := faultRow{ActiveFault: f}
 		if f.WebhookFault != nil {
@@ -86,7 +85,7 @@ func (c *console) addFault(r *http.Request) (string, error) {
 	if i := slices.IndexFunc(presets, func(p preset) bool { return p.Key == kind }); i >= 0 {
 		f := presets[i].fault
 		if !asIs {
-			f.Operation, f.Times = signforms.Operation(r.PostFormValue("operation")), times
+			f.Operation, f.Times = refserver.Operation(r.PostFormValue("operation")), times
 		}
 		_, err = c.server.TryFail(f)
 		return done("faults", "set"), err

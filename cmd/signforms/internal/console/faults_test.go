@@ -10,7 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A button sets a fault. The page says what it does from then on, how often it happened and when it last did.
@@ -47,7 +47,7 @@ func TestFaultsAreSetByAButton(t *testing.T) {
 // Each preset does what its button says, and the form sets the same for others.
 func TestPresetsOfFaults(t *testing.T) {
 	service := newConsole(t)
-	hook := service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1/hook", Event: signformstest.SignatureCompleted})
+	hook := service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1/hook", Event: refserver.SignatureCompleted})
 	set := func(form url.Values) string {
 		t.Helper()
 		resp, err := service.HTTPClient().PostForm(service.URL+"/_/faults", form)
@@ -106,9 +106,9 @@ func TestPresetOfTheReminderLimit(t *testing.T) {
 }
 
 // onceClient returns a client that tries once.
-func onceClient(t *testing.T, service *signformstest.Server) *signforms.Client {
+func onceClient(t *testing.T, service *refserver.Server) *signforms.Client {
 	t.Helper()
-	options := service.ClientOptions()
+	options := clientOptions(service)
 	options.MaxAttempts = 1
 	client, err := signforms.New(service.URL, service.APIKey, options)
 	require.NoError(t, err)

@@ -15,21 +15,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestFailedFile: the page of a document says why its finished file is missing, and has a button that makes it again.
 func TestFailedFile(t *testing.T) {
 	works := atomic.Bool{}
-	service := signformstest.NewServer(t, &signformstest.Options{
-		Start: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+	service := refserver.NewServer(t, &refserver.Options{
+		Start: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 			if works.Load() {
 				return []byte("%PDF-finished"), nil
 			}
 			return nil, errors.New("no <paper>")
 		},
 	})
-	id := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	id := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
 	pages := httptest.NewServer(console.New(service, console.Options{PublicURL: service.URL}))
 	defer pages.Close()

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func (c *console) forms(*http.Request) (page, error) {
@@ -14,8 +14,8 @@ func (c *console) forms(*http.Request) (page, error) {
 }
 
 type formView struct {
-	Form      signformstest.FormState
-	Responses []signformstest.ResponseState
+	Form      refserver.FormState
+	Responses []refserver.ResponseState
 }
 
 func (c *console) form(r *http.Request) (page, error) {
@@ -32,7 +32,7 @@ func (c *console) newForm(*http.Request) (page, error) {
 
 // addForm reads one question per line. "Colour? * = red, green" is a required question with two choices.
 func (c *console) addForm(r *http.Request) (string, error) {
-	f := signformstest.Form{Title: strings.TrimSpace(r.PostFormValue("title"))}
+	f := refserver.Form{Title: strings.TrimSpace(r.PostFormValue("title"))}
 	for line := range strings.Lines(r.PostFormValue("questions")) {
 		if line = strings.TrimSpace(line); line != "" {
 			f.Fields = append(f.Fields, questionOf(line))
@@ -46,15 +46,15 @@ func (c *console) addForm(r *http.Request) (string, error) {
 }
 
 // kinds holds the marks that may follow a question, and the kinds that they stand for.
-var kinds = map[string]signformstest.QuestionKind{
-	"[long]": signformstest.LongTextQuestion, "[date]": signformstest.DateQuestion, "[checkbox]": signformstest.CheckboxQuestion,
+var kinds = map[string]refserver.QuestionKind{
+	"[long]": refserver.LongTextQuestion, "[date]": refserver.DateQuestion, "[checkbox]": refserver.CheckboxQuestion,
 }
 
-func questionOf(line string) signformstest.Field {
-	var f signformstest.Field
+func questionOf(line string) refserver.Field {
+	var f refserver.Field
 	question, choices, isChoice := strings.Cut(line, " = ")
 	if isChoice {
-		f.Kind = signformstest.ChoiceQuestion
+		f.Kind = refserver.ChoiceQuestion
 		for choice := range strings.SplitSeq(choices, ",") {
 			f.Choices = append(f.Choices, strings.TrimSpace(choice))
 		}
@@ -74,7 +74,7 @@ func (c *console) submitForm(r *http.Request) (string, error) {
 	if !ok {
 		return "", errNoSuchRecord
 	}
-	s := signformstest.Submission{RespondentEmail: strings.TrimSpace(r.PostFormValue("email")), Answers: map[string]string{}}
+	s := refserver.Submission{RespondentEmail: strings.TrimSpace(r.PostFormValue("email")), Answers: map[string]string{}}
 	for i, q := range f.Fields {
 		if answer := r.PostFormValue(fmt.Sprintf("q%d", i)); answer != "" {
 			s.Answers[q.Question] = answer
@@ -96,6 +96,10 @@ func (c *console) sendForm(r *http.Request) (string, error) {
 	for _, person := range receivers {
 		p.Receivers = append(p.Receivers, signforms.Receiver{Name: person.Name, Email: person.Email})
 	}
-	_, err = c.server.Client().Forms.Send(r.Context(), p)
+	client, err := c.client()
+	if err != nil {
+		return "", err
+	}
+	_, err = client.Forms.Send(r.Context(), p)
 	return done("forms/"+p.FormID, "sent"), err
 }

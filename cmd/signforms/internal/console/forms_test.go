@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // press clicks where the button or summary is that shows this name, as without scripts it can only be clicked.
@@ -135,7 +135,7 @@ func TestTheAddressOfAnActLeadsToItsPage(t *testing.T) {
 func TestWhatCannotBeUndoneIsAskedAbout(t *testing.T) {
 	for _, screen := range []browsertest.Screen{{Width: 1280}, {Width: 360, NoScript: true, Dark: true}} {
 		service := newConsole(t)
-		hook := service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/", Event: signformstest.SignatureCompleted})
+		hook := service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:9/", Event: refserver.SignatureCompleted})
 		p := browsertest.Open(t, screen)
 		for _, c := range []struct {
 			first, then string

@@ -13,9 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // functions are the functions that templates can call.
@@ -38,16 +37,16 @@ var functions = template.FuncMap{
 	"sections":  func() []string { return sections },
 	"kinds":     fieldKinds,
 	"megabytes": func() int { return pdf.MaxSize / 1_000_000 },
-	"url":       func(l signforms.SigningLink) string { return string(l) }, // a template prints a link as "[redacted]"
+	"url":       func(l refserver.Link) string { return string(l) }, // a template prints a link as "[redacted]"
 }
 
 // sections are the entries of the menu. In lower case they are the paths of their pages, except for the first, and their icons.
 var sections = []string{"Overview", "Documents", "Templates", "Forms", "Webhooks", "Deliveries", "Requests", "Messages", "Clock", "Faults", "Settings"}
 
 // fieldKinds returns the kinds of fields of a template.
-func fieldKinds() []signformstest.FieldKind {
-	return []signformstest.FieldKind{
-		signformstest.SignatureField, signformstest.InitialsField, signformstest.TextField, signformstest.DateField, signformstest.CheckboxField,
+func fieldKinds() []refserver.FieldKind {
+	return []refserver.FieldKind{
+		refserver.SignatureField, refserver.InitialsField, refserver.TextField, refserver.DateField, refserver.CheckboxField,
 	}
 }
 
@@ -103,7 +102,7 @@ func events(names any) template.HTML {
 
 // statusWord returns what the pages call a status.
 func statusWord(status any) string {
-	if status == signformstest.DeliveryDead {
+	if status == refserver.DeliveryDead {
 		return "given up"
 	}
 	return fmt.Sprint(status)

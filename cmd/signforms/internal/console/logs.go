@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // logSize is how many entries of a log a page shows.
@@ -12,17 +12,17 @@ const logSize = 2 * pageSize
 
 type deliveryList struct {
 	Status     string
-	Statuses   []signformstest.DeliveryStatus
+	Statuses   []refserver.DeliveryStatus
 	Deliveries []deliveryRow
 }
 
 // deliveryRow is a delivery with the URL of its webhook and a link to its document or form. Both are empty once these are deleted.
 type deliveryRow struct {
-	signformstest.Delivery
+	refserver.Delivery
 	URL, Name, Path string
 }
 
-func (c *console) rows(all []signformstest.Delivery) (rows []deliveryRow) {
+func (c *console) rows(all []refserver.Delivery) (rows []deliveryRow) {
 	urls := map[string]string{}
 	for _, w := range c.server.Webhooks() {
 		urls[w.ID] = w.URL
@@ -40,15 +40,15 @@ func (c *console) rows(all []signformstest.Delivery) (rows []deliveryRow) {
 }
 
 func (c *console) deliveries(r *http.Request) (page, error) {
-	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: signformstest.DeliveryStatuses()}
-	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryStatus(list.Status), Limit: logSize})
+	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: refserver.DeliveryStatuses()}
+	newest, _ := c.server.FindDeliveries(refserver.DeliveryFilter{Status: refserver.DeliveryStatus(list.Status), Limit: logSize})
 	list.Deliveries = c.rows(newest)
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }
 
 // attemptView is an attempt with a command that repeats it.
 type attemptView struct {
-	signformstest.Attempt
+	refserver.Attempt
 	Curl string
 }
 
@@ -62,7 +62,7 @@ func (c *console) delivery(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, errNoSuchRecord
 	}
-	view := deliveryView{Delivery: c.rows([]signformstest.Delivery{d})[0]}
+	view := deliveryView{Delivery: c.rows([]refserver.Delivery{d})[0]}
 	for _, a := range d.Attempts {
 		view.Attempts = append(view.Attempts, attemptView{a, curl(http.MethodPost, view.Delivery.URL, a.Header, sentBody(a, d))})
 	}
@@ -70,7 +70,7 @@ func (c *console) delivery(r *http.Request) (page, error) {
 }
 
 // sentBody returns what an attempt sent: its own body if a fault changed it, otherwise the delivery's.
-func sentBody(a signformstest.Attempt, d signformstest.Delivery) []byte {
+func sentBody(a refserver.Attempt, d refserver.Delivery) []byte {
 	if a.Body != nil {
 		return a.Body
 	}
@@ -83,6 +83,6 @@ func (c *console) resend(r *http.Request) (string, error) {
 }
 
 func (c *console) messages(*http.Request) (page, error) {
-	newest, _ := c.server.FindMessages(signformstest.MessageFilter{Limit: logSize})
+	newest, _ := c.server.FindMessages(refserver.MessageFilter{Limit: logSize})
 	return page{Title: "Messages", name: "messages", Live: "message", Data: newest}, nil
 }

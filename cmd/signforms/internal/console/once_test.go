@@ -20,13 +20,13 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 var keys = regexp.MustCompile(`name="once" value="([^"]+)"`)
 
 // keyOf returns the key of the first form of a page.
-func keyOf(t *testing.T, service *signformstest.Server, path string) string {
+func keyOf(t *testing.T, service *refserver.Server, path string) string {
 	t.Helper()
 	key := keys.FindStringSubmatch(get(t, service, path))
 	require.NotNil(t, key, path)
@@ -34,7 +34,7 @@ func keyOf(t *testing.T, service *signformstest.Server, path string) string {
 }
 
 // submit sends a form and returns the page that follows.
-func submit(t *testing.T, service *signformstest.Server, path string, entered url.Values) string {
+func submit(t *testing.T, service *refserver.Server, path string, entered url.Values) string {
 	t.Helper()
 	resp, err := service.HTTPClient().PostForm(service.URL+"/_/"+path, entered)
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestWhatCountsAsSentBefore(t *testing.T) {
 
 // A form with another file is another form, even if the file has the same name and size.
 func TestAnotherFileIsAnotherForm(t *testing.T) {
-	service := signformstest.NewServer(t, nil)
+	service := refserver.NewServer(t, nil)
 	pages := console.New(service, console.Options{
 		PublicURL: service.URL, Logger: slog.New(slog.DiscardHandler),
 		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return make([]pdf.Page, 1), nil },
@@ -175,9 +175,9 @@ func TestAnotherFileIsAnotherForm(t *testing.T) {
 
 // What was asked for by a client that has hung up is done, so that asking again does not do it twice.
 func TestAClientThatHangsUp(t *testing.T) {
-	service := signformstest.NewServer(t, nil)
+	service := refserver.NewServer(t, nil)
 	pages := console.New(service, console.Options{PublicURL: service.URL, Logger: slog.New(slog.DiscardHandler)})
-	id := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	id := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()
 	for _, ctx := range []context.Context{gone, t.Context()} {

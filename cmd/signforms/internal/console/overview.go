@@ -4,7 +4,7 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // overviewView is the first page: how a client connects, and how many records there are.
@@ -25,9 +25,9 @@ func (c *console) overview(*http.Request) (page, error) {
 		URL: c.options.PublicURL, APIKey: c.server.APIKey, WorkspaceID: c.server.WorkspaceID, Examples: c.examples(),
 		Templates: n.Templates, Forms: n.Forms, Webhooks: n.Webhooks, Documents: n.Documents, FromTemplates: n.FromTemplates,
 		Pending: n.Undelivered(),
-		Failed:  n.Deliveries[signformstest.DeliveryDead],
+		Failed:  n.Deliveries[refserver.DeliveryDead],
 	}
-	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{Limit: 8})
+	newest, _ := c.server.FindDeliveries(refserver.DeliveryFilter{Limit: 8})
 	view.Deliveries = c.rows(newest)
 	return page{Title: "Sandbox", name: "overview", Live: "document,delivery,template,form,webhook", Data: view}, nil
 }

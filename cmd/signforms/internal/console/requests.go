@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // hidden is what the request log has in place of a secret.
@@ -42,19 +42,19 @@ func offsetIn(q url.Values) int {
 type requestList struct {
 	span
 	Misses   bool
-	Requests []signformstest.Request
+	Requests []refserver.Request
 }
 
 func (c *console) requests(r *http.Request) (page, error) {
 	q := r.URL.Query()
 	list, offset := requestList{Misses: q.Get("misses") == "true"}, offsetIn(q)
 	var total int
-	list.Requests, total = c.server.FindRequests(signformstest.RequestFilter{Misses: list.Misses, Offset: offset, Limit: pageSize})
+	list.Requests, total = c.server.FindRequests(refserver.RequestFilter{Misses: list.Misses, Offset: offset, Limit: pageSize})
 	list.span = spanOf(offset, len(list.Requests), total)
 	return page{Title: "Requests", name: "requests", Live: "request", Data: list}, nil
 }
 
-// rules are what refuses a request, as of [signformstest.Request].Rule, in words.
+// rules are what refuses a request, as of [refserver.Request].Rule, in words.
 var rules = map[string]string{
 	"path": "No operation has this path.", "method": "The operation has another method.", "api key": "The API key is missing or wrong.",
 	"workspace": "The header workspaceid names another workspace than that of the API key.", "limit": "There were too many reminders.",
@@ -64,7 +64,7 @@ var rules = map[string]string{
 
 // requestView is one request. Its secrets are not shown.
 type requestView struct {
-	signformstest.Request
+	refserver.Request
 	Why                       string // the rule that refused it, in words
 	Headers, Inputs, Sent     string
 	AnswerHeaders, AnswerBody string
@@ -74,7 +74,7 @@ type requestView struct {
 
 func (c *console) request(r *http.Request) (page, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	found, _ := c.server.FindRequests(signformstest.RequestFilter{ID: id})
+	found, _ := c.server.FindRequests(refserver.RequestFilter{ID: id})
 	if err != nil || id < 1 || len(found) == 0 {
 		return page{}, errNoSuchRecord
 	}
@@ -93,6 +93,6 @@ func (c *console) request(r *http.Request) (page, error) {
 }
 
 // inputs formats a query, one input on each line. One of which a part could not be read is shown as it was sent.
-func inputs(q signformstest.Request) string {
+func inputs(q refserver.Request) string {
 	return cmp.Or(text(q.RawQuery), header(http.Header(q.Query)))
 }

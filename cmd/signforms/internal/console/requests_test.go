@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // call makes a request to the API, with the key if it has no other header.
-func call(t *testing.T, service *signformstest.Server, path string, header ...string) {
+func call(t *testing.T, service *refserver.Server, path string, header ...string) {
 	t.Helper()
 	req, err := http.NewRequest("GET", service.URL+path, nil)
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A form is sent to several people, and what was entered stays when it is refused.
@@ -48,9 +48,9 @@ func TestSendingAForm(t *testing.T) {
 // A person without an address is refused, and not left out. With one role, both are required.
 func TestPersonOfARoleIsWhole(t *testing.T) {
 	service := newConsole(t)
-	roles := []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}
-	one := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: roles[:1]})
-	two := service.AddTemplate(signformstest.Template{Name: "Lease", Roles: roles})
+	roles := []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}}
+	one := service.AddTemplate(refserver.Template{Name: "Offer", Roles: roles[:1]})
+	two := service.AddTemplate(refserver.Template{Name: "Lease", Roles: roles})
 	status, page := answerOf(t)(service.HTTPClient().PostForm(service.URL+"/_/templates/"+two+"/send", url.Values{"name0": {"Ann"}, "email0": {"ann@example.com"}, "name1": {"Sam"}}))
 	require.Equal(t, http.StatusUnprocessableEntity, status)
 	require.Contains(t, page, "At least one role needs a person")
@@ -79,7 +79,7 @@ func TestFieldsOnPagesThatAreNotThere(t *testing.T) {
 	require.NoError(t, err)
 	pages, err := pdf.Inspect(data)
 	require.NoError(t, err)
-	kept := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: data})
+	kept := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: data})
 	added, _ := service.FindTemplate(kept)
 	save := func(path string, page int) (status int, text string) {
 		var body bytes.Buffer
@@ -105,7 +105,7 @@ func TestFieldsOnPagesThatAreNotThere(t *testing.T) {
 // The variables of a template that are filled in go to the API, and stay with the rest when they are refused.
 func TestVariablesOfATemplateAreFilled(t *testing.T) {
 	service := newConsole(t)
-	id := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, Variables: []string{"[fee]", "[term]"}})
+	id := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, Variables: []string{"[fee]", "[term]"}})
 	resp, err := service.HTTPClient().PostForm(service.URL+"/_/templates/"+id+"/send", url.Values{"name0": {"Ann"}, "email0": {"ann"}, "variable0": {"10 €"}})
 	require.NoError(t, err)
 	defer resp.Body.Close()

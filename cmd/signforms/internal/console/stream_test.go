@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // streams counts the streams of events of all consoles.
@@ -20,7 +20,7 @@ var streams struct {
 	out          atomic.Bool  // all are answered 401
 }
 
-func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Server) {
+func stream(w http.ResponseWriter, r *http.Request, service *refserver.Server) {
 	if streams.refuse.Add(-1) >= 0 {
 		http.Error(w, "busy", http.StatusServiceUnavailable)
 		return
@@ -56,8 +56,8 @@ func stream(w http.ResponseWriter, r *http.Request, service *signformstest.Serve
 }
 
 // oneSigner is a document for one person.
-func oneSigner(name string) signformstest.Document {
-	return signformstest.Document{Name: name, Signers: []signformstest.Signer{{Email: "ann@example.com"}}}
+func oneSigner(name string) refserver.Document {
+	return refserver.Document{Name: name, Signers: []refserver.Signer{{Email: "ann@example.com"}}}
 }
 
 // A browser opens six connections to a host. A stream for each tab would leave none for the seventh.

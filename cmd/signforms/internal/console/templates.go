@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func (c *console) templates(*http.Request) (page, error) {
@@ -20,7 +20,7 @@ func (c *console) templates(*http.Request) (page, error) {
 
 // templateView is one template with a curl command that sends it.
 type templateView struct {
-	Template signformstest.TemplateState
+	Template refserver.TemplateState
 	Curl     string
 }
 
@@ -33,7 +33,7 @@ func (c *console) template(r *http.Request) (page, error) {
 }
 
 // sendCurl returns a curl command that sends the template, with an example address for each role and each variable.
-func (c *console) sendCurl(t signformstest.TemplateState) string {
+func (c *console) sendCurl(t refserver.TemplateState) string {
 	type receiver struct {
 		Name      string `json:"name"`
 		Email     string `json:"email"`
@@ -66,9 +66,9 @@ func (c *console) sendCurl(t signformstest.TemplateState) string {
 
 // editView is what the editor of templates shows.
 type editView struct {
-	Name, Fields, Seen string // the fields are a list of [signformstest.TemplateField] in JSON; Seen is [signformstest.TemplateState].UpdatedAt
+	Name, Fields, Seen string // the fields are a list of [refserver.TemplateField] in JSON; Seen is [refserver.TemplateState].UpdatedAt
 	Order              bool
-	Roles              []signformstest.Role
+	Roles              []refserver.Role
 	PDF                string // where the template's own is, or an empty page
 	HasPDF             bool
 }
@@ -76,7 +76,7 @@ type editView struct {
 func (c *console) newTemplate(r *http.Request) (page, error) {
 	view := entered(r)
 	for len(view.Roles) < 2 { // without a script, no others can be added
-		view.Roles = append(view.Roles, signformstest.Role{})
+		view.Roles = append(view.Roles, refserver.Role{})
 	}
 	view.PDF = c.options.Base + "templates/new/document.pdf"
 	return page{Title: "New template", name: "edit-template", Data: view}, nil
@@ -106,9 +106,9 @@ func entered(r *http.Request) editView {
 	}
 }
 
-func enteredRoles(r *http.Request) (roles []signformstest.Role) {
+func enteredRoles(r *http.Request) (roles []refserver.Role) {
 	for i, title := range r.PostForm["roles"] {
-		role := signformstest.Role{Title: strings.TrimSpace(title)}
+		role := refserver.Role{Title: strings.TrimSpace(title)}
 		if colours := r.PostForm["colours"]; i < len(colours) {
 			role.Colour = colours[i]
 		}
@@ -119,7 +119,7 @@ func enteredRoles(r *http.Request) (roles []signformstest.Role) {
 
 // enteredTemplate reads the form of the editor.
 // kept is the PDF that the template has unless another one was chosen; nil: an empty page.
-func (c *console) enteredTemplate(r *http.Request, kept []byte) (t signformstest.Template, err error) {
+func (c *console) enteredTemplate(r *http.Request, kept []byte) (t refserver.Template, err error) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
 		return t, errIncomplete(err)
 	}
@@ -137,7 +137,7 @@ func (c *console) enteredTemplate(r *http.Request, kept []byte) (t signformstest
 	if t.PDF, pages, err = c.uploaded(r); err != nil {
 		return t, err
 	}
-	if t.PDF == nil && slices.ContainsFunc(t.Fields, func(f signformstest.TemplateField) bool { return f.Page > 1 }) {
+	if t.PDF == nil && slices.ContainsFunc(t.Fields, func(f refserver.TemplateField) bool { return f.Page > 1 }) {
 		if pages, err = c.pagesOf(r.Context(), kept); err != nil {
 			return t, err
 		}
@@ -181,7 +181,7 @@ func (c *console) changeTemplate(r *http.Request) (string, error) {
 		return "", errors.New("the page is not whole: open the template again")
 	}
 	err = c.server.ChangeTemplate(old.ID, seen, t)
-	if errors.Is(err, signformstest.ErrRefused) {
+	if errors.Is(err, refserver.ErrRefused) {
 		r.PostForm.Set("seen", old.UpdatedAt.Format(time.RFC3339Nano))
 		return "", errors.New("the template was changed after you had opened it: look at it in another tab, or save again to replace it")
 	}
@@ -209,7 +209,11 @@ func (c *console) sendTemplate(r *http.Request) (string, error) {
 			p.Variables = append(p.Variables, signforms.CustomVariable{Name: name, Value: value})
 		}
 	}
-	sent, err := c.server.Client().Templates.Send(r.Context(), p)
+	client, err := c.client()
+	if err != nil {
+		return "", err
+	}
+	sent, err := client.Templates.Send(r.Context(), p)
 	if err != nil {
 		return "", err
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func (c *console) webhooks(*http.Request) (page, error) {
@@ -15,19 +15,19 @@ func (c *console) webhooks(*http.Request) (page, error) {
 
 // webhookView is one webhook. Secret is shown on demand only.
 type webhookView struct {
-	Webhook    signformstest.WebhookState
+	Webhook    refserver.WebhookState
 	Secret     string
 	Deliveries []deliveryRow
 }
 
 func (c *console) webhook(r *http.Request) (page, error) {
 	all := c.server.Webhooks()
-	i := slices.IndexFunc(all, func(w signformstest.WebhookState) bool { return w.ID == r.PathValue("id") })
+	i := slices.IndexFunc(all, func(w refserver.WebhookState) bool { return w.ID == r.PathValue("id") })
 	if i < 0 {
 		return page{}, errNoSuchRecord
 	}
 	view := webhookView{Webhook: all[i]}
-	newest, _ := c.server.FindDeliveries(signformstest.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
+	newest, _ := c.server.FindDeliveries(refserver.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
 	view.Deliveries = c.rows(newest)
 	if r.URL.Query().Has("secret") {
 		view.Secret = all[i].Secret
@@ -37,13 +37,13 @@ func (c *console) webhook(r *http.Request) (page, error) {
 
 // families are the choices in the second step of a new webhook. Records is what the third step lets the user choose from.
 var families = []struct {
-	Event   signformstest.EventFamily
+	Event   refserver.EventFamily
 	Title   string
 	Records string
 }{
-	{signformstest.TemplateResponse, "Template Response: documents sent from templates are viewed, signed and completed", "templates"},
-	{signformstest.SignatureCompleted, "Signature Completed: PDF documents are viewed, signed and completed", "PDF documents"},
-	{signformstest.FormResponse, "Form Response: forms are submitted", "forms"},
+	{refserver.TemplateResponse, "Template Response: documents sent from templates are viewed, signed and completed", "templates"},
+	{refserver.SignatureCompleted, "Signature Completed: PDF documents are viewed, signed and completed", "PDF documents"},
+	{refserver.FormResponse, "Form Response: forms are submitted", "forms"},
 }
 
 // newWebhookView is a step in making a webhook: its URL, its family, or its records.
@@ -78,18 +78,18 @@ func (c *console) newWebhook(r *http.Request) (page, error) {
 }
 
 // records returns the newest 100 records that a webhook of this family can track and the query selects, and how many it selects.
-func (c *console) records(event signformstest.EventFamily, query string) (newest []record, total int) {
+func (c *console) records(event refserver.EventFamily, query string) (newest []record, total int) {
 	switch event {
-	case signformstest.TemplateResponse:
+	case refserver.TemplateResponse:
 		for _, t := range c.server.Templates() {
 			newest = append(newest, record{ID: t.ID, Name: t.Name})
 		}
-	case signformstest.FormResponse:
+	case refserver.FormResponse:
 		for _, f := range c.server.Forms() {
 			newest = append(newest, record{ID: f.ID, Name: f.Title})
 		}
 	default:
-		documents, total := c.server.FindDocuments(searched(signformstest.DocumentFilter{Limit: 100}, query))
+		documents, total := c.server.FindDocuments(searched(refserver.DocumentFilter{Limit: 100}, query))
 		for _, d := range documents {
 			newest = append(newest, documentRecord(d))
 		}
@@ -100,12 +100,12 @@ func (c *console) records(event signformstest.EventFamily, query string) (newest
 }
 
 // record returns a record that a webhook of this family can track.
-func (c *console) record(event signformstest.EventFamily, id string) (record, bool) {
+func (c *console) record(event refserver.EventFamily, id string) (record, bool) {
 	switch event {
-	case signformstest.TemplateResponse:
+	case refserver.TemplateResponse:
 		t, ok := c.server.FindTemplate(id)
 		return record{ID: t.ID, Name: t.Name}, ok
-	case signformstest.FormResponse:
+	case refserver.FormResponse:
 		f, ok := c.server.FindForm(id)
 		return record{ID: f.ID, Name: f.Title}, ok
 	}
@@ -113,7 +113,7 @@ func (c *console) record(event signformstest.EventFamily, id string) (record, bo
 	return documentRecord(d), ok
 }
 
-func documentRecord(d signformstest.DocumentState) record {
+func documentRecord(d refserver.DocumentState) record {
 	var signers []string
 	for _, s := range d.Signers[:min(len(d.Signers), 3)] {
 		signers = append(signers, s.Email)
@@ -125,8 +125,8 @@ func (c *console) addWebhook(r *http.Request) (string, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", errors.New("the form could not be read: try again")
 	}
-	id, err := c.server.TryAddWebhook(signformstest.Webhook{
-		URL: strings.TrimSpace(r.PostFormValue("url")), Event: signformstest.EventFamily(r.PostFormValue("event")),
+	id, err := c.server.TryAddWebhook(refserver.Webhook{
+		URL: strings.TrimSpace(r.PostFormValue("url")), Event: refserver.EventFamily(r.PostFormValue("event")),
 		Documents: r.PostForm["record"], Object: r.PostFormValue("object") == "true",
 	})
 	if err != nil {

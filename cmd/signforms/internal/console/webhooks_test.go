@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestWebhookInFourSteps(t *testing.T) {
@@ -54,8 +54,8 @@ func TestWebhookForSomeOfManyDocuments(t *testing.T) {
 	service := newConsole(t)
 	var ids []string
 	for i := range 1000 {
-		ids = append(ids, service.AddDocument(signformstest.Document{
-			Name: fmt.Sprintf("Lease %04d", i), Signers: []signformstest.Signer{{Email: fmt.Sprintf("Signer%04d@example.com", i)}},
+		ids = append(ids, service.AddDocument(refserver.Document{
+			Name: fmt.Sprintf("Lease %04d", i), Signers: []refserver.Signer{{Email: fmt.Sprintf("Signer%04d@example.com", i)}},
 		}))
 	}
 	p := browsertest.Open(t, browsertest.Screen{Width: 360})
@@ -93,8 +93,8 @@ func TestWebhookForSomeOfManyTemplatesOrForms(t *testing.T) {
 	names := map[string]string{} // by id
 	for i := range 120 {
 		name := fmt.Sprintf("Name %03d", i)
-		names[service.AddTemplate(signformstest.Template{Name: name, Roles: []signformstest.Role{{Title: "Buyer"}}})] = name
-		names[service.AddForm(signformstest.Form{Title: name, Fields: []signformstest.Field{{Question: "Why?"}}})] = name
+		names[service.AddTemplate(refserver.Template{Name: name, Roles: []refserver.Role{{Title: "Buyer"}}})] = name
+		names[service.AddForm(refserver.Form{Title: name, Fields: []refserver.Field{{Question: "Why?"}}})] = name
 	}
 	for event, oldest := range map[string]string{"new_template_response": service.Templates()[119].ID, "new_form_response": service.Forms()[119].ID} {
 		page := get(t, service, "webhooks/new?url=x&event="+event)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A list that shows none of its records does not say that there are none at all.
@@ -24,9 +24,9 @@ func TestEmptyListsSayWhetherAFilterEmptiedThem(t *testing.T) {
 		require.Contains(t, get(t, service, path), none, path)
 	}
 	populate(t, service)
-	quiet := service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:9/quiet", Event: signformstest.FormResponse})
+	quiet := service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:9/quiet", Event: refserver.FormResponse})
 	for _, d := range service.Deliveries() {
-		if d.Status == signformstest.DeliveryPending {
+		if d.Status == refserver.DeliveryPending {
 			service.DeleteWebhook(d.WebhookID)
 		}
 	}
@@ -47,9 +47,9 @@ func TestEmptyListsSayWhetherAFilterEmptiedThem(t *testing.T) {
 func TestNamesStayInTheirPlaces(t *testing.T) {
 	service := newConsole(t)
 	const name, shown = "Lease \u202efdp.exe\x01 <b>", `Lease \u202efdp.exe\x01 &lt;b&gt;`
-	id := service.AddDocument(signformstest.Document{Name: name, Signers: []signformstest.Signer{{Name: name, Email: "ann@example.com"}}})
-	template := service.AddTemplate(signformstest.Template{Name: name, Roles: []signformstest.Role{{Title: name}}})
-	form := service.AddForm(signformstest.Form{Title: name, Fields: []signformstest.Field{{Question: name}}})
+	id := service.AddDocument(refserver.Document{Name: name, Signers: []refserver.Signer{{Name: name, Email: "ann@example.com"}}})
+	template := service.AddTemplate(refserver.Template{Name: name, Roles: []refserver.Role{{Title: name}}})
+	form := service.AddForm(refserver.Form{Title: name, Fields: []refserver.Field{{Question: name}}})
 	for path, times := range map[string]int{
 		"documents": 2, "documents/" + id: 2, "templates": 2, "templates/" + template: 3, "forms": 1, "forms/" + form: 2, "messages": 1,
 		"webhooks/new?url=http://localhost&event=new_signature_completed": 1,
@@ -61,7 +61,7 @@ func TestNamesStayInTheirPlaces(t *testing.T) {
 	require.Contains(t, get(t, service, "templates/"+template+"/edit"), `value="Lease `+"\u202e", "what is edited stays as it is")
 	require.Contains(t, get(t, service, "documents/"+id), `<title>`+shown+" · Sandbox</title>")
 	for _, ordinary := range []string{"👩\u200d👧", "نمی\u200cخواهم", "שלום"} {
-		id := service.AddTemplate(signformstest.Template{Name: ordinary, Roles: []signformstest.Role{{Title: "Buyer"}}})
+		id := service.AddTemplate(refserver.Template{Name: ordinary, Roles: []refserver.Role{{Title: "Buyer"}}})
 		require.Contains(t, get(t, service, "templates/"+id), "<bdi>"+ordinary+"</bdi>")
 	}
 }
@@ -70,9 +70,9 @@ func TestNamesStayInTheirPlaces(t *testing.T) {
 func TestLongTextsLeaveRoom(t *testing.T) {
 	service := newConsole(t)
 	long := strings.Repeat("W", 1000)
-	service.Fail(signformstest.Fault{Status: http.StatusTeapot, Body: strings.Repeat("x", 900)})
-	service.Fail(signformstest.Fault{Status: http.StatusTeapot, RetryAfter: strings.Repeat("9", 8)})
-	id := service.AddDocument(signformstest.Document{Name: long, Signers: []signformstest.Signer{{Name: long, Email: "ann@example.com"}}})
+	service.Fail(refserver.Fault{Status: http.StatusTeapot, Body: strings.Repeat("x", 900)})
+	service.Fail(refserver.Fault{Status: http.StatusTeapot, RetryAfter: strings.Repeat("9", 8)})
+	id := service.AddDocument(refserver.Document{Name: long, Signers: []refserver.Signer{{Name: long, Email: "ann@example.com"}}})
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	for _, path := range []string{"faults", "documents/" + id} {
 		p.Go(service.URL + "/_/" + path)
@@ -129,9 +129,9 @@ func served(t *testing.T, pages http.Handler, path string) string {
 // One button takes all faults back.
 func TestAllFaultsAreTakenBack(t *testing.T) {
 	service := newConsole(t)
-	service.Fail(signformstest.Fault{Status: 500})
+	service.Fail(refserver.Fault{Status: 500})
 	require.NotContains(t, get(t, service, "faults"), "Take all back", "one has its own button")
-	service.FailWebhooks(signformstest.WebhookFault{Drop: true})
+	service.FailWebhooks(refserver.WebhookFault{Drop: true})
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Go(service.URL + "/_/faults")
 	p.Click(`[action$="faults/clear"] button`)
@@ -142,7 +142,7 @@ func TestAllFaultsAreTakenBack(t *testing.T) {
 // The command of a template gives its variables values that the service takes.
 func TestCurlOfATemplateHasItsVariables(t *testing.T) {
 	service := newConsole(t)
-	id := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
+	id := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
 	command := textOf(t, get(t, service, "templates/"+id), `<div class="copyable"><pre tabindex="0">`)
 	require.Contains(t, command, `"customVariables":[{"varName":"[fee]","varValue":"value"}]`)
 }
@@ -161,13 +161,13 @@ func TestConnectionIsCopied(t *testing.T) {
 // A delivery that is not tried again has one name, in lists, on its page and in the filter.
 func TestDeadDeliveriesAreGivenUp(t *testing.T) {
 	service := newConsole(t)
-	service.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1/hook", Event: signformstest.FormResponse})
-	form := service.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "Why?"}}})
-	_, err := service.SubmitForm(form, signformstest.Submission{})
+	service.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1/hook", Event: refserver.FormResponse})
+	form := service.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "Why?"}}})
+	_, err := service.SubmitForm(form, refserver.Submission{})
 	require.NoError(t, err)
 	service.Advance(30 * 24 * time.Hour)
 	require.NoError(t, service.Settle(t.Context()))
-	dead, _ := service.FindDeliveries(signformstest.DeliveryFilter{Status: signformstest.DeliveryDead})
+	dead, _ := service.FindDeliveries(refserver.DeliveryFilter{Status: refserver.DeliveryDead})
 	require.Len(t, dead, 1)
 	for _, path := range []string{"", "deliveries?status=dead", "deliveries/" + dead[0].ID} {
 		page := get(t, service, path)
@@ -180,7 +180,7 @@ func TestDeadDeliveriesAreGivenUp(t *testing.T) {
 // Only a ticked box deletes everything, without a script too.
 func TestResetNeedsTheTick(t *testing.T) {
 	service := newConsole(t)
-	service.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "Why?"}}})
+	service.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "Why?"}}})
 	post := func(values url.Values) int {
 		resp, err := service.HTTPClient().PostForm(service.URL+"/_/settings/reset", values)
 		require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func failure(status int, code, format string, args ...any) *wire.Error {
@@ -30,17 +30,17 @@ func asError(err error) *wire.Error {
 		return e
 	}
 	text := err.Error()
-	if e, ok := errors.AsType[*signformstest.InvalidError](err); ok {
+	if e, ok := errors.AsType[*refserver.InvalidError](err); ok {
 		text = strings.TrimPrefix(fieldname.Path(e.Field, jsonNames)+": "+e.Problem, ": ")
 	}
 	switch {
-	case errors.Is(err, signformstest.ErrSaveUnknown):
+	case errors.Is(err, refserver.ErrSaveUnknown):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; look at the record before you try again", text)
-	case errors.Is(err, signformstest.ErrStorage), errors.Is(err, signformstest.ErrClosed):
+	case errors.Is(err, refserver.ErrStorage), errors.Is(err, refserver.ErrClosed):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)
-	case errors.Is(err, signformstest.ErrRefused):
+	case errors.Is(err, refserver.ErrRefused):
 		return failure(http.StatusConflict, "refused", "%s", text)
-	case errors.Is(err, signformstest.ErrNotFound):
+	case errors.Is(err, refserver.ErrNotFound):
 		return failure(http.StatusNotFound, "not_found", "%s", text)
 	}
 	return inputError("%s", text)

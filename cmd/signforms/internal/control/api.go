@@ -10,12 +10,12 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Config is what the interface serves.
 type Config struct {
-	Server  *signformstest.Server
+	Server  *refserver.Server
 	Version string     // of the program
 	Data    string     // where the state is: a file's path, or "memory"
 	Seed    *wire.Seed // the records after a reset; nil: none
@@ -32,7 +32,7 @@ type Config struct {
 // API is the interface of one workspace. It is an [http.Handler] for the paths below [Prefix].
 type API struct {
 	Config
-	server *signformstest.Server
+	server *refserver.Server
 	relays *relays
 	feeds  feeds
 
@@ -77,9 +77,9 @@ type rawHandler func(*API, http.ResponseWriter, *http.Request)
 // streams are the operations that do not answer with JSON.
 var streams = map[string]rawHandler{
 	"GET /events":                  (*API).events,
-	"GET /templates/{id}/pdf":      servePDF((*signformstest.Server).TemplatePDF),
-	"GET /documents/{id}/pdf":      servePDF((*signformstest.Server).DocumentPDF),
-	"GET /documents/{id}/finished": servePDF((*signformstest.Server).FinishedPDF),
+	"GET /templates/{id}/pdf":      servePDF((*refserver.Server).TemplatePDF),
+	"GET /documents/{id}/pdf":      servePDF((*refserver.Server).DocumentPDF),
+	"GET /documents/{id}/finished": servePDF((*refserver.Server).FinishedPDF),
 	"GET /relays/{id}/attempts":    (*API).relayStream,
 }
 

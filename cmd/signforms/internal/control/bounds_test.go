@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // textInputs returns the strings in the bodies of requests, by the name of the schema, or the path of the request if it has none, and
@@ -63,7 +63,7 @@ var unbounded = map[string]string{
 type fields = map[string]any
 
 // bounded returns a function for each string with a maxLength. It makes a request with the string.
-func bounded(t *testing.T, server *signformstest.Server, c *wire.Client) map[string]func(s string) error {
+func bounded(t *testing.T, server *refserver.Server, c *wire.Client) map[string]func(s string) error {
 	post := func(path string, in any) error { return c.Post(t.Context(), path, in, nil) }
 	document := func(d fields, signer fields) error {
 		in := fields{"name": "Lease", "signers": []any{signer}}
@@ -72,7 +72,7 @@ func bounded(t *testing.T, server *signformstest.Server, c *wire.Client) map[str
 	}
 	ann := fields{"name": "Ann", "email": "ann@example.com"}
 	signed := func(act string, in fields) error {
-		d := signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}
+		d := refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}}
 		in["signer"] = "ann@example.com"
 		return post("/documents/"+server.AddDocument(d)+"/"+act, in)
 	}
@@ -92,7 +92,7 @@ func bounded(t *testing.T, server *signformstest.Server, c *wire.Client) map[str
 		maps.Copy(all, in)
 		return post("/forms", all)
 	}
-	asked := server.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "Why?"}}})
+	asked := server.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "Why?"}}})
 	submit := func(in fields) error { return post("/forms/"+asked+"/submit", in) }
 	email := func(s string) string { return s[:len(s)-2] + "@b" }
 	keyed := func(list string, in fields) error { return post("/seed", fields{list: []any{in}}) }

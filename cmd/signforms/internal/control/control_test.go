@@ -19,8 +19,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
-	"github.com/signforms/signforms-go/signformstest/storagetest"
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // covered names the route for each method of a Server, or says why there is none.
@@ -36,8 +36,6 @@ var covered = map[string]string{
 	"ChangeTemplate":      "none: the editor of the console does that",
 	"CheckStorage":        "none: GET /readyz of the program tells",
 	"ClearFaults":         "DELETE /faults",
-	"Client":              "none: a client is its caller's, of whatever language",
-	"ClientOptions":       "none: as Client; GET /credentials has what it needs",
 	"Close":               "none: SIGTERM does that",
 	"Delete":              "POST /documents/{id}/delete",
 	"DeleteWebhook":       "DELETE /webhooks/{id}",
@@ -62,7 +60,7 @@ var covered = map[string]string{
 	"Format":              "none: prints the server",
 	"FormLink":            "GET /links/form/{token}",
 	"Forms":               "GET /forms",
-	"HTTPClient":          "none: as Client",
+	"HTTPClient":          "none: a client is its caller's, of whatever language",
 	"Messages":            "none: FindMessages has one",
 	"FindMessages":        "GET /messages",
 	"LogValue":            "none: prints the server",
@@ -98,9 +96,9 @@ func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
 	used := map[string]bool{"GET /status": true, "GET /credentials": true, "POST /seed": true, // these combine several methods
 		"GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true, // these are only for listen
 		"GET /workspaces": true, "POST /workspaces": true, "DELETE /workspaces/{id}": true} // these are the program's
-	for method := range reflect.TypeFor[*signformstest.Server]().Methods() {
+	for method := range reflect.TypeFor[*refserver.Server]().Methods() {
 		routes, known := covered[strings.TrimPrefix(method.Name, "Try")] // TryFail is Fail with an error
-		require.True(t, known, "signformstest.Server.%s: give it a route, or say here why it has none", method.Name)
+		require.True(t, known, "refserver.Server.%s: give it a route, or say here why it has none", method.Name)
 		if strings.HasPrefix(routes, "none: ") {
 			continue
 		}
@@ -113,8 +111,8 @@ func TestEveryMethodOfTheServerCanBeReached(t *testing.T) {
 		require.True(t, used[pattern], "%s does what no method does", pattern)
 	}
 	for method := range covered {
-		_, there := reflect.TypeFor[*signformstest.Server]().MethodByName(method)
-		require.True(t, there, "signformstest.Server has no method %s", method)
+		_, there := reflect.TypeFor[*refserver.Server]().MethodByName(method)
+		require.True(t, there, "refserver.Server has no method %s", method)
 	}
 }
 
@@ -132,9 +130,9 @@ func TestDescriptionHasEveryRoute(t *testing.T) {
 	require.Equal(t, patterns, described)
 }
 
-func newAPI(t *testing.T) (*signformstest.Server, *httptest.Server) {
+func newAPI(t *testing.T) (*refserver.Server, *httptest.Server) {
 	t.Helper()
-	server := signformstest.NewServer(t, nil)
+	server := refserver.NewServer(t, nil)
 	return server, newAPIOf(t, server)
 }
 
@@ -253,7 +251,7 @@ func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
 	}
 }
 
-func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
+func newAPIOf(t *testing.T, server *refserver.Server) *httptest.Server {
 	t.Helper()
 	api := httptest.NewServer(control.New(control.Config{
 		Server: server, Version: "test", Data: "memory", Workspaces: workspaces{},
@@ -266,7 +264,7 @@ func newAPIOf(t *testing.T, server *signformstest.Server) *httptest.Server {
 // TestBusyReadersAreSaidToBeBusy: the client is to try again, and nothing is said against its file.
 func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 	api := httptest.NewServer(control.New(control.Config{
-		Server: signformstest.NewServer(t, nil), Version: "test", Data: "memory",
+		Server: refserver.NewServer(t, nil), Version: "test", Data: "memory",
 		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdf.ErrBusy },
 	}))
 	defer api.Close()
@@ -282,8 +280,8 @@ func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 
 // TestAnswersHoldTheLinks: whoever calls the control API signs with the links that it answers, so they are not redacted there.
 func TestAnswersHoldTheLinks(t *testing.T) {
-	server := signformstest.NewServer(t, nil)
-	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	server := refserver.NewServer(t, nil)
+	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	state, ok := server.FindDocument(id)
 	require.True(t, ok)
 	want := string(state.Signers[0].Link)
@@ -299,9 +297,9 @@ func TestAnswersHoldTheLinks(t *testing.T) {
 }
 
 // sentForm sends a form with the client and returns the token of its link.
-func sentForm(t *testing.T, server *signformstest.Server, form string) string {
+func sentForm(t *testing.T, server *refserver.Server, form string) string {
 	t.Helper()
-	_, err := server.Client().Forms.Send(t.Context(), signforms.FormSendParams{
+	_, err := clientOf(t, server).Forms.Send(t.Context(), signforms.FormSendParams{
 		FormID: form, Receivers: []signforms.Receiver{{Name: "Cy", Email: "cy@example.com"}}, Mail: signforms.Mail{Subject: "s", Message: "m"},
 	})
 	require.NoError(t, err)
@@ -318,8 +316,8 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 		storagetest.UnknownLost: "the change may have been saved",
 	} {
 		var now atomic.Int32 // a Fate
-		storage := &storagetest.Memory{Decide: func([]signformstest.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
-		api := newAPIOf(t, signformstest.NewServer(t, &signformstest.Options{Storage: storage}))
+		storage := &storagetest.Memory{Decide: func([]refserver.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
+		api := newAPIOf(t, refserver.NewServer(t, &refserver.Options{Storage: storage}))
 		now.Store(int32(fate))
 		resp, err := http.Post(api.URL+wire.Prefix+"/api-keys", "application/json", strings.NewReader(`{}`))
 		require.NoError(t, err)
@@ -337,11 +335,11 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 func TestWaitsForTheClockEndWithTheSandbox(t *testing.T) {
 	goOn := make(chan struct{})
 	defer close(goOn)
-	server := signformstest.NewServer(t, &signformstest.Options{Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+	server := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		<-goOn
 		return []byte("%PDF-finished"), nil
 	}})
-	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
 	api := control.New(control.Config{Server: server})
 	ended, end := context.WithCancel(t.Context())

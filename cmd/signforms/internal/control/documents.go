@@ -4,12 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func documentRecord(d signformstest.DocumentState) wire.DocumentRecord {
+func documentRecord(d refserver.DocumentState) wire.DocumentRecord {
 	out := wire.DocumentRecord{DocumentState: d, Signers: []wire.SignerRecord{}}
 	for _, s := range d.Signers {
 		out.Signers = append(out.Signers, wire.SignerRecord{SignerState: s, Link: reveal(s.Link)})
@@ -28,8 +27,8 @@ func texts[T ~string](constants ...T) (all []string) {
 // listDocuments lists PDF documents, or with type=PDF_TEMPLATE those that were made from templates.
 func (a *API) listDocuments(r *http.Request) (any, error) {
 	q := readQuery(r)
-	f := signformstest.DocumentFilter{Query: q.text("name"), Status: signforms.DocumentStatus(q.oneOf("status", texts(signforms.DocumentStatuses()...)...))}
-	f.FromTemplates = q.oneOf("type", string(signforms.TypePDF), string(signforms.TypePDFTemplate)) == string(signforms.TypePDFTemplate)
+	f := refserver.DocumentFilter{Query: q.text("name"), Status: refserver.Status(q.oneOf("status", texts(refserver.Statuses()...)...))}
+	f.FromTemplates = q.oneOf("type", string(refserver.KindPDF), string(refserver.KindTemplate)) == string(refserver.KindTemplate)
 	f.Offset, f.Limit = q.bounds()
 	return found(q, f, a.server.FindDocuments, documentRecord)
 }
@@ -55,7 +54,7 @@ func (a *API) formLink(r *http.Request) (any, error) {
 }
 
 // servePDF answers with a PDF of the record that the path names.
-func servePDF(read func(s *signformstest.Server, ctx context.Context, id string) ([]byte, error)) rawHandler {
+func servePDF(read func(s *refserver.Server, ctx context.Context, id string) ([]byte, error)) rawHandler {
 	return func(a *API, w http.ResponseWriter, r *http.Request) {
 		content, err := read(a.server, r.Context(), r.PathValue("id"))
 		switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 const (
@@ -15,9 +15,9 @@ const (
 	takeAtOnce = 16 << 10
 )
 
-var happenings = texts(signformstest.TemplateHappening, signformstest.FormHappening, signformstest.DocumentHappening, signformstest.ResponseHappening,
-	signformstest.WebhookHappening, signformstest.DeliveryHappening, signformstest.MessageHappening, signformstest.AuditHappening,
-	signformstest.RequestHappening, signformstest.FaultHappening, signformstest.ClockHappening, signformstest.WorkspaceHappening)
+var happenings = texts(refserver.TemplateHappening, refserver.FormHappening, refserver.DocumentHappening, refserver.ResponseHappening,
+	refserver.WebhookHappening, refserver.DeliveryHappening, refserver.MessageHappening, refserver.AuditHappening,
+	refserver.RequestHappening, refserver.FaultHappening, refserver.ClockHappening, refserver.WorkspaceHappening)
 
 // events streams everything that happens until the client leaves or the sandbox ends.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {

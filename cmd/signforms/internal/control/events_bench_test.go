@@ -13,7 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // BenchmarkChangesBesideReaders adds documents while readers take the events, and do nothing else with them. Readers and service share
@@ -21,7 +21,7 @@ import (
 func BenchmarkChangesBesideReaders(b *testing.B) {
 	for _, readers := range []int{0, 50, 200, 500} {
 		b.Run(fmt.Sprint(readers), func(b *testing.B) {
-			server := signformstest.NewServer(b, nil)
+			server := refserver.NewServer(b, nil)
 			api := httptest.NewServer(control.New(control.Config{Server: server}))
 			defer api.Close()
 			for range readers {

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func activeFault(f signformstest.ActiveFault) wire.ActiveFault {
+func activeFault(f refserver.ActiveFault) wire.ActiveFault {
 	out := wire.ActiveFault{ActiveFault: f, Text: f.String()}
 	if f := f.Fault; f != nil {
 		out.Fault = &wire.RequestFault{Fault: *f, Latency: wire.Duration(f.Latency), Drip: wire.Duration(f.Drip)}

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 const (
@@ -51,7 +51,7 @@ type batch struct {
 }
 
 type part struct {
-	first signformstest.Happening
+	first refserver.Happening
 	rest  int // where the second event begins in text
 	count int64
 	text  []byte
@@ -68,7 +68,7 @@ type reader struct {
 }
 
 // join returns a reader of what happens from now on. The caller calls leave.
-func (fs *feeds) join(server *signformstest.Server, kind string) (*reader, error) {
+func (fs *feeds) join(server *refserver.Server, kind string) (*reader, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if fs.all.Add(1) > maxReaders {
@@ -105,11 +105,11 @@ func (fs *feeds) leave() {
 }
 
 // run passes on what happens until the watching ends.
-func (f *feed) run(watched <-chan signformstest.Happening) {
+func (f *feed) run(watched <-chan refserver.Happening) {
 	defer f.end()
 	pause := time.NewTimer(0)
 	defer pause.Stop()
-	var in <-chan signformstest.Happening // nil during a pause
+	var in <-chan refserver.Happening // nil during a pause
 	for {
 		select {
 		case <-f.unused:
@@ -142,7 +142,7 @@ func (f *feed) end() {
 }
 
 // gather returns some and what has happened since.
-func gather(watched <-chan signformstest.Happening, some ...signformstest.Happening) []signformstest.Happening {
+func gather(watched <-chan refserver.Happening, some ...refserver.Happening) []refserver.Happening {
 	for len(some) < maxWaitingEvents {
 		select {
 		case h, open := <-watched:
@@ -158,7 +158,7 @@ func gather(watched <-chan signformstest.Happening, some ...signformstest.Happen
 }
 
 // publish encodes what happened and wakes the readers.
-func (f *feed) publish(some []signformstest.Happening) {
+func (f *feed) publish(some []refserver.Happening) {
 	if len(some) == 0 {
 		return
 	}
@@ -187,7 +187,7 @@ func (f *feed) publish(some []signformstest.Happening) {
 	f.news = make(chan struct{})
 }
 
-func newBatch(some []signformstest.Happening) *batch {
+func newBatch(some []refserver.Happening) *batch {
 	b := &batch{parts: map[string]*part{}}
 	for _, h := range some {
 		h.Missed = 0 // take counts them
@@ -206,7 +206,7 @@ func newBatch(some []signformstest.Happening) *batch {
 }
 
 // eventText returns an event in the format of the stream.
-func eventText(h signformstest.Happening) []byte {
+func eventText(h refserver.Happening) []byte {
 	h.At = h.At.UTC()
 	data, err := json.Marshal(h)
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // newFeedAPI returns an API whose service serves it too, in memory, so that a test runs in virtual time.
-func newFeedAPI(t testing.TB) (*API, *signformstest.Network) {
+func newFeedAPI(t testing.TB) (*API, *refserver.Network) {
 	t.Helper()
-	network := signformstest.NewNetwork()
+	network := refserver.NewNetwork()
 	t.Cleanup(func() { network.Close() })
 	var a *API
-	server := signformstest.NewServer(t, &signformstest.Options{Network: network, Middleware: func(http.Handler) http.Handler {
+	server := refserver.NewServer(t, &refserver.Options{Network: network, Middleware: func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.ServeHTTP(w, r) })
 	}})
 	a = New(Config{Server: server})
@@ -34,7 +34,7 @@ func newFeedAPI(t testing.TB) (*API, *signformstest.Network) {
 }
 
 // takeAll returns the events that a reader can take now. An event that counts missed ones stands for them too.
-func takeAll(t *testing.T, r *reader) (all []signformstest.Happening, missed int) {
+func takeAll(t *testing.T, r *reader) (all []refserver.Happening, missed int) {
 	t.Helper()
 	for {
 		text, ok, _ := r.take()
@@ -47,7 +47,7 @@ func takeAll(t *testing.T, r *reader) (all []signformstest.Happening, missed int
 			}
 			kind, data, found := strings.Cut(block, "\ndata: ")
 			require.True(t, found, block)
-			var h signformstest.Happening
+			var h refserver.Happening
 			require.NoError(t, json.Unmarshal([]byte(data), &h))
 			require.Equal(t, "event: "+string(h.Kind), kind)
 			missed += h.Missed
@@ -65,7 +65,7 @@ func join(t *testing.T, a *API, kind string) *reader {
 
 func addTemplates(a *API, n int) {
 	for range n {
-		a.server.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+		a.server.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	}
 }
 
@@ -78,7 +78,7 @@ func TestReadersGetWhatHappens(t *testing.T) {
 		all := join(t, a, "")
 		defer a.feeds.leave()
 		for range 20 {
-			a.server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+			a.server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 		}
 		late := join(t, a, "template")
 		defer a.feeds.leave()

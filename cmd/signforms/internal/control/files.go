@@ -8,11 +8,11 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // createTemplate makes a template. It refuses a PDF that signers could not read.
-func (a *API) createTemplate(ctx context.Context, server *signformstest.Server, t wire.Template) (id string, err error) {
+func (a *API) createTemplate(ctx context.Context, server *refserver.Server, t wire.Template) (id string, err error) {
 	if err := a.checkFile(ctx, t.PDF, t.Fields); err != nil {
 		return "", err
 	}
@@ -21,7 +21,7 @@ func (a *API) createTemplate(ctx context.Context, server *signformstest.Server, 
 }
 
 // createDocument makes a document. It refuses a PDF that signers could not read.
-func (a *API) createDocument(ctx context.Context, server *signformstest.Server, d wire.Document) (id string, err error) {
+func (a *API) createDocument(ctx context.Context, server *refserver.Server, d wire.Document) (id string, err error) {
 	if err := a.checkFile(ctx, d.PDF, d.Fields); err != nil {
 		return "", err
 	}
@@ -30,7 +30,7 @@ func (a *API) createDocument(ctx context.Context, server *signformstest.Server, 
 }
 
 // checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. No file means one empty page.
-func (a *API) checkFile(ctx context.Context, data []byte, fields []signformstest.TemplateField) error {
+func (a *API) checkFile(ctx context.Context, data []byte, fields []refserver.TemplateField) error {
 	pages := 1
 	if data != nil {
 		found, err := a.Inspect(ctx, data)

@@ -10,12 +10,12 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestInputsThatAreRefused holds the message of each: the first asks for nothing, so it must not pass for what was left out.
 func TestInputsThatAreRefused(t *testing.T) {
-	api := control.New(control.Config{Server: signformstest.NewServer(t, nil)})
+	api := control.New(control.Config{Server: refserver.NewServer(t, nil)})
 	for _, c := range []struct {
 		method, path, body string
 		status             int

@@ -8,19 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A delivery that waits for its finished file is counted and found like any other, and the description lists every status.
 func TestDeliveriesOfEveryStatusAreFound(t *testing.T) {
 	goOn := make(chan struct{})
-	server := signformstest.NewServer(t, &signformstest.Options{Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+	server := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		<-goOn
 		return []byte("%PDF-finished"), nil
 	}})
 	defer close(goOn)
-	server.AddWebhook(signformstest.Webhook{URL: "http://127.0.0.1:1", Event: signformstest.SignatureCompleted})
-	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	server.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.SignatureCompleted})
+	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
 	client, err := wire.NewClient(newAPIOf(t, server).URL, "")
 	require.NoError(t, err)
@@ -28,12 +28,12 @@ func TestDeliveriesOfEveryStatusAreFound(t *testing.T) {
 	require.NoError(t, client.Get(t.Context(), "/status", nil, &status))
 	listed := 0
 	var described []any
-	for _, known := range signformstest.DeliveryStatuses() {
+	for _, known := range refserver.DeliveryStatuses() {
 		var found wire.Page[wire.Delivery]
 		require.NoError(t, client.Get(t.Context(), "/deliveries", url.Values{"status": {string(known)}}, &found))
 		listed += found.Total
 		described = append(described, string(known))
-		if known == signformstest.DeliveryWaiting {
+		if known == refserver.DeliveryWaiting {
 			require.Equal(t, 1, found.Total)
 		}
 	}

@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func templateRecord(t signformstest.TemplateState) wire.TemplateRecord {
+func templateRecord(t refserver.TemplateState) wire.TemplateRecord {
 	return wire.TemplateRecord{TemplateState: t, ExpiresFor: wire.Duration(t.ExpiresFor)}
 }
 
 func (a *API) listTemplates(r *http.Request) (any, error) {
 	q := readQuery(r)
 	name := q.text("name")
-	return page(q, a.server.Templates(), func(t signformstest.TemplateState) bool { return contains(t.Name, name) }, templateRecord)
+	return page(q, a.server.Templates(), func(t refserver.TemplateState) bool { return contains(t.Name, name) }, templateRecord)
 }
 
 // contains reports whether a name contains a text, without regard to case.
@@ -30,7 +30,7 @@ func (a *API) getTemplate(r *http.Request) (any, error) {
 func (a *API) listForms(r *http.Request) (any, error) {
 	q := readQuery(r)
 	name := q.text("name")
-	return page(q, a.server.Forms(), func(f signformstest.FormState) bool { return contains(f.Title, name) }, same)
+	return page(q, a.server.Forms(), func(f refserver.FormState) bool { return contains(f.Title, name) }, same)
 }
 
 func (a *API) getForm(r *http.Request) (any, error) {
@@ -54,13 +54,13 @@ func (a *API) listWebhooks(r *http.Request) (any, error) {
 }
 
 func (a *API) getWebhook(r *http.Request) (any, error) {
-	find := func(id string) (signformstest.WebhookState, bool) {
+	find := func(id string) (refserver.WebhookState, bool) {
 		for _, w := range a.server.Webhooks() {
 			if w.ID == id {
 				return w, true
 			}
 		}
-		return signformstest.WebhookState{}, false
+		return refserver.WebhookState{}, false
 	}
 	return one(r, "webhook", find, same)
 }

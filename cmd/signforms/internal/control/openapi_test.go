@@ -21,7 +21,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func description(t *testing.T) *openapi3.T {
@@ -152,10 +152,10 @@ const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AA
 
 // failedFile makes a finished file again.
 func failedFile(rec *recorder) {
-	server := signformstest.NewServer(rec.t, &signformstest.Options{Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+	server := refserver.NewServer(rec.t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		return nil, errors.New("no paper")
 	}})
-	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(rec.t, server.Signer(id, "ann@example.com").Sign())
 	rec.base = newAPIOf(rec.t, server).URL
 	rec.do("POST", "/documents/"+id+"/finish", nil, http.StatusConflict)
@@ -163,7 +163,7 @@ func failedFile(rec *recorder) {
 	require.Equal(rec.t, "due", rec.call("POST", "/documents/"+id+"/finish", nil)["finished"])
 }
 
-func everyOperation(rec *recorder, server *signformstest.Server) {
+func everyOperation(rec *recorder, server *refserver.Server) {
 	rec.call("GET", "/status", nil)
 	rec.call("GET", "/credentials", nil)
 	rec.call("POST", "/api-keys", nil)
@@ -227,7 +227,7 @@ func everyOperation(rec *recorder, server *signformstest.Server) {
 	})
 }
 
-func forms(rec *recorder, server *signformstest.Server) {
+func forms(rec *recorder, server *refserver.Server) {
 	form := rec.call("POST", "/forms", map[string]any{
 		"title": "Intake", "fields": []any{map[string]any{"question": "Name", "required": true}, map[string]any{"question": "Colour", "kind": "choice", "choices": []string{"red", "blue"}}},
 	})["id"].(string)
@@ -259,10 +259,10 @@ func webhooks(rec *recorder, hook string) {
 // finished gets a finished file from a sandbox that makes them.
 func finished(rec *recorder) {
 	t := rec.t
-	server := signformstest.NewServer(t, &signformstest.Options{Finish: func(context.Context, signformstest.DocumentState) ([]byte, error) {
+	server := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		return []byte("%PDF-1.4 finished"), nil
 	}})
-	id := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
 	require.NoError(t, server.Settle(t.Context()))
 	api := newAPIOf(t, server)

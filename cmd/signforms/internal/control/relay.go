@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // RelayPrefix is the path in the sandbox to which webhooks of relays are delivered. A listener passes the attempts on to a target
@@ -95,7 +95,7 @@ func (rs *relays) forget(id string) {
 func (r *relay) gone() bool { return r.listening == 0 && time.Since(r.left) >= waitListener }
 
 // unheard returns those of the webhooks whose relay's listener is gone.
-func (rs *relays) unheard(webhooks []signformstest.WebhookState) (ids []string) {
+func (rs *relays) unheard(webhooks []refserver.WebhookState) (ids []string) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	for _, w := range webhooks {
@@ -123,8 +123,8 @@ func (rs *relays) abandoned(id string) bool {
 const leastRelayID = 20
 
 func checkRelayID(id string) error {
-	if len(id) < leastRelayID || len(id) > signformstest.MaxName || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
-		return inputError("the id of a relay must be at least %d random lower-case letters and digits, and %d at most", leastRelayID, signformstest.MaxName)
+	if len(id) < leastRelayID || len(id) > refserver.MaxName || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+		return inputError("the id of a relay must be at least %d random lower-case letters and digits, and %d at most", leastRelayID, refserver.MaxName)
 	}
 	return nil
 }
@@ -148,9 +148,9 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 		return nil, err
 	}
 	slices.Sort(in.Events)
-	var hooks []signformstest.Webhook
+	var hooks []refserver.Webhook
 	for _, event := range slices.Compact(in.Events) {
-		hooks = append(hooks, signformstest.Webhook{URL: a.server.URL + RelayPrefix + a.Prefix + id, Event: signformstest.EventFamily(event), Documents: in.Documents})
+		hooks = append(hooks, refserver.Webhook{URL: a.server.URL + RelayPrefix + a.Prefix + id, Event: refserver.EventFamily(event), Documents: in.Documents})
 	}
 	ids, err := a.server.SetRelay(id, hooks...)
 	if err != nil {
@@ -242,7 +242,7 @@ func relayFailure(status int, text string) wire.RelayedAnswer {
 
 // hasRelay reports whether there are webhooks of a relay, which may be from before a restart.
 func (a *API) hasRelay(id string) bool {
-	return slices.ContainsFunc(a.server.Webhooks(), func(w signformstest.WebhookState) bool { return w.Relay == id })
+	return slices.ContainsFunc(a.server.Webhooks(), func(w refserver.WebhookState) bool { return w.Relay == id })
 }
 
 // add adds an attempt to a relay, unless it is neither open nor stored.
@@ -292,7 +292,7 @@ func (rs *relays) heard(ctx context.Context, r *relay) bool {
 
 // relayStream streams the attempts of a relay to its listener: first those that still wait for a report, then new ones.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
-	webhooks, err := a.feeds.join(a.server, string(signformstest.WebhookHappening))
+	webhooks, err := a.feeds.join(a.server, string(refserver.WebhookHappening))
 	if err != nil {
 		WriteError(w, asError(err))
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 const (
@@ -30,10 +30,10 @@ func ask(t *testing.T, a *API, method, path string) {
 
 func newRelayAPI(t *testing.T) *API {
 	t.Helper()
-	network := signformstest.NewNetwork()
+	network := refserver.NewNetwork()
 	t.Cleanup(func() { network.Close() })
 	var a *API
-	a = New(Config{Server: signformstest.NewServer(t, &signformstest.Options{Network: network, Middleware: func(next http.Handler) http.Handler {
+	a = New(Config{Server: refserver.NewServer(t, &refserver.Options{Network: network, Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, RelayPrefix) {
 				a.Relay().ServeHTTP(w, r)
@@ -50,8 +50,8 @@ func newRelayAPI(t *testing.T) *API {
 func TestAbandonedRelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newRelayAPI(t)
-		mine := a.server.AddWebhook(signformstest.Webhook{
-			URL: "http://app.example.com" + RelayPrefix + "cccccccccccccccccccccccc", Event: signformstest.FormResponse,
+		mine := a.server.AddWebhook(refserver.Webhook{
+			URL: "http://app.example.com" + RelayPrefix + "cccccccccccccccccccccccc", Event: refserver.FormResponse,
 		})
 		ask(t, a, "POST", "/relays/"+firstRelay)
 		listener := a.relays.byID[firstRelay]
@@ -76,7 +76,7 @@ func TestAdvanceWaitsOnceForAListenerThatHangs(t *testing.T) {
 		a := newRelayAPI(t)
 		ask(t, a, "POST", "/relays/"+firstRelay)
 		a.relays.byID[firstRelay].listening++
-		id := a.server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+		id := a.server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 		require.NoError(t, a.server.Signer(id, "ann@example.com").View())
 		began := time.Now()
 		a.server.Advance(18 * time.Hour)
@@ -93,7 +93,7 @@ func TestAdvanceWaitsOnceForAListenerThatHangs(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		require.NoError(t, a.server.Settle(t.Context()))
-		require.Equal(t, signformstest.DeliveryDelivered, a.server.Deliveries()[0].Status)
+		require.Equal(t, refserver.DeliveryDelivered, a.server.Deliveries()[0].Status)
 	})
 }
 

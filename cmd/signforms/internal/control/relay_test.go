@@ -15,14 +15,14 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // newRelayed returns a service that accepts deliveries for relays at its own address, and a client of its interface.
-func newRelayed(t *testing.T) (*signformstest.Server, *wire.Client) {
+func newRelayed(t *testing.T) (*refserver.Server, *wire.Client) {
 	t.Helper()
 	var api *control.API
-	server := signformstest.NewServer(t, &signformstest.Options{Middleware: func(next http.Handler) http.Handler {
+	server := refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, control.RelayPrefix) {
 				api.Relay().ServeHTTP(w, r)
@@ -53,7 +53,7 @@ func TestRelay(t *testing.T) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	id := server.AddDocument(signformstest.Document{Name: "Lease <&>", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	id := server.AddDocument(refserver.Document{Name: "Lease <&>", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	began := func() { assert.NoError(t, server.Signer(id, "ann@example.com").View()) }
 	go func() {
 		ended <- c.Stream(ctx, "/relays/"+relayID+"/attempts", began, func(data []byte) error {
@@ -101,10 +101,10 @@ func TestImpossibleRelaysAreRefused(t *testing.T) {
 // A relay's webhooks are those that were made for it. Others are never adopted, changed or deleted, even if their URL looks the same.
 func TestRelaysTouchOnlyTheirOwnWebhooks(t *testing.T) {
 	server, c := newRelayed(t)
-	lease := server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	var others []signformstest.WebhookState
+	lease := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
+	var others []refserver.WebhookState
 	for _, host := range []string{server.URL, "http://app.example.com"} {
-		server.AddWebhook(signformstest.Webhook{URL: host + control.RelayPrefix + relayID, Event: signformstest.SignatureCompleted, Documents: []string{lease}})
+		server.AddWebhook(refserver.Webhook{URL: host + control.RelayPrefix + relayID, Event: refserver.SignatureCompleted, Documents: []string{lease}})
 	}
 	others = server.Webhooks()
 	var relay, again wire.RelayRecord

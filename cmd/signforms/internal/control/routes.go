@@ -3,7 +3,7 @@ package control
 import (
 	"net/http"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // routes holds the operations that answer with JSON. The other operations are in streams.
@@ -40,13 +40,13 @@ var routes = []struct {
 	{"POST /documents/{id}/view", taking((*API).view)},
 	{"POST /documents/{id}/sign", taking((*API).sign)},
 	{"POST /documents/{id}/decline", taking((*API).decline)},
-	{"POST /documents/{id}/send", onDocument((*signformstest.Server).SendDraft)},
-	{"POST /documents/{id}/void", onDocument((*signformstest.Server).Void)},
-	{"POST /documents/{id}/pay", onDocument((*signformstest.Server).Pay)},
-	{"POST /documents/{id}/expire", onDocument((*signformstest.Server).Expire)},
-	{"POST /documents/{id}/delete", onDocument((*signformstest.Server).Delete)},
-	{"POST /documents/{id}/archive", onDocument((*signformstest.Server).Archive)},
-	{"POST /documents/{id}/finish", onDocument((*signformstest.Server).FinishAgain)},
+	{"POST /documents/{id}/send", onDocument((*refserver.Server).SendDraft)},
+	{"POST /documents/{id}/void", onDocument((*refserver.Server).Void)},
+	{"POST /documents/{id}/pay", onDocument((*refserver.Server).Pay)},
+	{"POST /documents/{id}/expire", onDocument((*refserver.Server).Expire)},
+	{"POST /documents/{id}/delete", onDocument((*refserver.Server).Delete)},
+	{"POST /documents/{id}/archive", onDocument((*refserver.Server).Archive)},
+	{"POST /documents/{id}/finish", onDocument((*refserver.Server).FinishAgain)},
 
 	{"GET /links/sign/{token}", (*API).signingLink},
 	{"GET /links/form/{token}", (*API).formLink},
@@ -54,9 +54,9 @@ var routes = []struct {
 	{"GET /webhooks", (*API).listWebhooks},
 	{"POST /webhooks", taking((*API).addWebhook)},
 	{"GET /webhooks/{id}", (*API).getWebhook},
-	{"DELETE /webhooks/{id}", onRecord((*signformstest.Server).DeleteWebhook)},
-	{"POST /webhooks/{id}/enable", onRecord((*signformstest.Server).EnableWebhook)},
-	{"POST /webhooks/{id}/disable", onRecord((*signformstest.Server).DisableWebhook)},
+	{"DELETE /webhooks/{id}", onRecord((*refserver.Server).DeleteWebhook)},
+	{"POST /webhooks/{id}/enable", onRecord((*refserver.Server).EnableWebhook)},
+	{"POST /webhooks/{id}/disable", onRecord((*refserver.Server).DisableWebhook)},
 	{"POST /webhooks/{id}/test", bare((*API).testWebhook)},
 	{"POST /webhooks/{id}/rotate", bare((*API).rotateSecret)},
 	{"POST /webhooks/{id}/resend", (*API).resendFailed},
@@ -67,24 +67,24 @@ var routes = []struct {
 
 	{"GET /deliveries", waiting((*API).listDeliveries)},
 	{"GET /deliveries/{id}", (*API).getDelivery},
-	{"POST /deliveries/{id}/resend", onRecord((*signformstest.Server).Resend)},
+	{"POST /deliveries/{id}/resend", onRecord((*refserver.Server).Resend)},
 	{"GET /requests", waiting((*API).listRequests)},
 	{"GET /messages", waiting((*API).listMessages)},
 	{"GET /audit", (*API).listAudit},
 
 	{"GET /faults", (*API).listFaults},
 	{"DELETE /faults", bare((*API).clearFaults)},
-	{"DELETE /faults/{id}", onRecord((*signformstest.Server).RemoveFault)},
+	{"DELETE /faults/{id}", onRecord((*refserver.Server).RemoveFault)},
 	{"POST /faults/requests", taking((*API).addRequestFault)},
 	{"POST /faults/deliveries", taking((*API).addDeliveryFault)},
 }
 
 // onRecord wraps an operation on the record that the path names. It has no other input, and no result.
-func onRecord(do func(*signformstest.Server, string) error) handler {
+func onRecord(do func(*refserver.Server, string) error) handler {
 	return bare(func(a *API, r *http.Request) (any, error) { return nil, do(a.server, r.PathValue("id")) })
 }
 
 // onDocument wraps an operation on the document that the path names. It has no other input, and its result is the changed document.
-func onDocument(do func(*signformstest.Server, string) error) handler {
+func onDocument(do func(*refserver.Server, string) error) handler {
 	return bare(func(a *API, r *http.Request) (any, error) { return a.acted(r, do(a.server, r.PathValue("id"))) })
 }

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For a wrong record the
 // error is an [*Error] with a Path.
 func (a *API) Apply(ctx context.Context, s *wire.Seed) (*wire.Seeded, error) {
-	trial, err := signformstest.Start(&signformstest.Options{Behind: a.server})
+	trial, err := refserver.Start(&refserver.Options{Behind: a.server})
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (a *API) Begin(ctx context.Context) (*wire.Seeded, error) {
 	return a.add(ctx, a.server, cmp.Or(a.Seed, &wire.Seed{}))
 }
 
-func (a *API) add(ctx context.Context, server *signformstest.Server, s *wire.Seed) (*wire.Seeded, error) {
+func (a *API) add(ctx context.Context, server *refserver.Server, s *wire.Seed) (*wire.Seeded, error) {
 	out := &wire.Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
 	for i, t := range s.Templates {
 		if err := note(out, &out.Templates, t.Key, at("templates", i), func() (string, error) { return a.createTemplate(ctx, server, t) }); err != nil {
@@ -66,8 +66,8 @@ func (a *API) add(ctx context.Context, server *signformstest.Server, s *wire.See
 func at(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
 func checkKey(key string) *wire.Error {
-	if n := utf8.RuneCountInString(key); n > signformstest.MaxName {
-		return inputError("key: has %d characters, and may have %d at most: shorten it", n, signformstest.MaxName)
+	if n := utf8.RuneCountInString(key); n > refserver.MaxName {
+		return inputError("key: has %d characters, and may have %d at most: shorten it", n, refserver.MaxName)
 	}
 	return nil
 }

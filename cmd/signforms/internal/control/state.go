@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func (a *API) getCredentials(r *http.Request) (any, error) {
@@ -35,7 +35,7 @@ func (a *API) Status() wire.Status {
 		Version: a.Version, URL: a.server.PublicURL, Data: a.Data, Clock: a.clock(),
 		Templates: n.Templates, Forms: n.Forms, Documents: n.Documents + n.FromTemplates, Webhooks: n.Webhooks,
 		Pending: n.Undelivered(),
-		Failed:  n.Deliveries[signformstest.DeliveryDead],
+		Failed:  n.Deliveries[refserver.DeliveryDead],
 	}
 }
 

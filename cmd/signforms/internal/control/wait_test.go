@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // waitFor makes a request without a network, and returns how long the answer took.
@@ -28,16 +28,16 @@ func waitFor(ctx context.Context, api *control.API, path string) (answer *httpte
 // TestWaits: an answer comes as soon as what was asked for is there, or when the wait is over.
 func TestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := signformstest.NewNetwork()
+		network := refserver.NewNetwork()
 		defer network.Close()
-		server := signformstest.NewServer(t, &signformstest.Options{Network: network})
+		server := refserver.NewServer(t, &refserver.Options{Network: network})
 		defer server.Close()
 		api := control.New(control.Config{Server: server})
 		hook := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(3 * time.Second) }))
-		server.AddWebhook(signformstest.Webhook{URL: hook, Event: signformstest.SignatureCompleted})
-		client := server.Client()
+		server.AddWebhook(refserver.Webhook{URL: hook, Event: refserver.SignatureCompleted})
+		client := clientOf(t, server)
 		add := func(to string, expires time.Duration) string {
-			return server.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: to}}, ExpiresFor: expires})
+			return server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: to}}, ExpiresFor: expires})
 		}
 		ann, fay := add("ann@example.com", 0), add("fay@example.com", 0)
 		for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestWaits(t *testing.T) {
 // TestWaitsAreBounded: how long, for how many, and how many at a time in all workspaces.
 func TestWaitsAreBounded(t *testing.T) {
 	var readers atomic.Int64
-	server := signformstest.NewServer(t, nil)
+	server := refserver.NewServer(t, nil)
 	api := control.New(control.Config{Server: server, Readers: &readers})
 	for query, says := range map[string]string{
 		"wait=61s": "at most 1m0s", "wait=": "wait is empty", "wait": "wait is empty", "wait=1s&count=": "count is empty", "to=": "to is empty", "limit=": "limit is empty", "wait=0s": "at most 1m0s", "wait=-1s": "at most 1m0s", "wait=soon": "as in 10s",

@@ -4,10 +4,10 @@ import (
 	"net/http"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func (a *API) addWebhook(_ *http.Request, in signformstest.Webhook) (any, error) {
+func (a *API) addWebhook(_ *http.Request, in refserver.Webhook) (any, error) {
 	return madeID(a.server.TryAddWebhook(in))
 }
 

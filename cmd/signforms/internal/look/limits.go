@@ -3,7 +3,7 @@ package look
 import (
 	"fmt"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // limit returns the maxlength of an input for a "name", "reason", "text" or "url". Templates call it. Browsers count some characters
@@ -11,13 +11,13 @@ import (
 func limit(what string) (int, error) {
 	switch what {
 	case "name":
-		return signformstest.MaxName, nil
+		return refserver.MaxName, nil
 	case "reason":
-		return signformstest.MaxReason, nil
+		return refserver.MaxReason, nil
 	case "text":
-		return signformstest.MaxText, nil
+		return refserver.MaxText, nil
 	case "url":
-		return signformstest.MaxURL, nil
+		return refserver.MaxURL, nil
 	}
 	return 0, fmt.Errorf("no limit for a %q", what)
 }

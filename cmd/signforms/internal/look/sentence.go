@@ -7,13 +7,13 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Sentence returns an error as a sentence for people. labels are the page's words for inputs, as of [fieldname.Words].
 func Sentence(err error, labels map[string]string) string {
 	text := err.Error()
-	if e, ok := errors.AsType[*signformstest.InvalidError](err); ok {
+	if e, ok := errors.AsType[*refserver.InvalidError](err); ok {
 		text = strings.TrimSpace(fieldname.Words(e.Field, labels) + " " + e.Problem)
 	} else if e, ok := errors.AsType[*signforms.Error](err); ok && len(e.Fields) > 0 {
 		var wrong []string

@@ -10,7 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Documents returns the commands on documents that only a sandbox knows.
@@ -59,12 +59,12 @@ func newDocumentsAdd() *cobra.Command {
 const maxPDF = 20 << 20
 
 // parseSigner reads an address with or without a name before it. It checks nothing: the sandbox refuses a bad address.
-func parseSigner(text string) signformstest.Signer {
+func parseSigner(text string) refserver.Signer {
 	name, address, named := strings.Cut(strings.TrimSuffix(text, ">"), "<")
 	if !named {
-		return signformstest.Signer{Email: text}
+		return refserver.Signer{Email: text}
 	}
-	return signformstest.Signer{Name: strings.TrimSpace(name), Email: address}
+	return refserver.Signer{Name: strings.TrimSpace(name), Email: address}
 }
 
 // newID posts a new record and prints only its id, so that a script can store it.
@@ -90,7 +90,7 @@ func newDocumentsSign() *cobra.Command {
 			if !given {
 				return nil, nil, cli.UsageError("--field %q: write it as in Fee=100", text)
 			}
-			in.Fields = append(in.Fields, signformstest.FieldValue{Name: name, Value: value})
+			in.Fields = append(in.Fields, refserver.FieldValue{Name: name, Value: value})
 		}
 		if in.Signer == "" {
 			return nil, nil, cli.UsageError("say who signs with --as, as in --as ann@example.com")

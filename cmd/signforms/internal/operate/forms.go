@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // FormsList returns the command forms list.
@@ -19,9 +19,9 @@ func FormsList() *cobra.Command {
 	return newSandboxList(inWorkspace(cmd), cmd, "/forms", formColumns)
 }
 
-var formColumns = []cli.Column[signformstest.FormState]{
-	{Name: "formId", Value: func(f signformstest.FormState) string { return f.ID }},
-	{Name: "title", Value: func(f signformstest.FormState) string { return f.Title }, Long: true},
-	{Name: "responses", Value: func(f signformstest.FormState) string { return fmt.Sprint(f.Responses) }},
-	{Name: "createdAt", Value: func(f signformstest.FormState) string { return cli.Time(f.CreatedAt) }, Time: true},
+var formColumns = []cli.Column[refserver.FormState]{
+	{Name: "formId", Value: func(f refserver.FormState) string { return f.ID }},
+	{Name: "title", Value: func(f refserver.FormState) string { return f.Title }, Long: true},
+	{Name: "responses", Value: func(f refserver.FormState) string { return fmt.Sprint(f.Responses) }},
+	{Name: "createdAt", Value: func(f refserver.FormState) string { return cli.Time(f.CreatedAt) }, Time: true},
 }

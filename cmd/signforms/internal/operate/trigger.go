@@ -12,10 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -174,9 +173,9 @@ func (t *trigger) act(ctx context.Context, event webhook.EventType) (string, err
 // find returns the document of --document, or the newest that is in progress.
 func (t *trigger) find(ctx context.Context, template bool) (*wire.DocumentRecord, error) {
 	var d wire.DocumentRecord
-	kind := signforms.TypePDF
+	kind := refserver.KindPDF
 	if template {
-		kind = signforms.TypePDFTemplate
+		kind = refserver.KindTemplate
 	}
 	if t.document != "" {
 		if err := t.client.Get(ctx, "/documents/"+url.PathEscape(t.document), nil, &d); err != nil {
@@ -188,7 +187,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*wire.DocumentRecord
 		return &d, nil
 	}
 	var page wire.Page[wire.DocumentRecord]
-	if err := t.client.Get(ctx, "/documents", url.Values{"type": {string(kind)}, "status": {string(signforms.StatusPending)}, "limit": {"1"}}, &page); err != nil {
+	if err := t.client.Get(ctx, "/documents", url.Values{"type": {string(kind)}, "status": {string(refserver.StatusPending)}, "limit": {"1"}}, &page); err != nil {
 		return nil, err
 	}
 	if len(page.Items) == 0 && template {
@@ -235,26 +234,26 @@ func (t *trigger) name(d *wire.DocumentRecord, signer string) string {
 }
 
 // values returns the fields of --set, and a suitable value for each other required field of the signer.
-func (t *trigger) values(d *wire.DocumentRecord, signer wire.SignerRecord) (values []signformstest.FieldValue) {
+func (t *trigger) values(d *wire.DocumentRecord, signer wire.SignerRecord) (values []refserver.FieldValue) {
 	set := t.with("field.")
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		values = append(values, signformstest.FieldValue{Name: name, Value: set[name]})
+		values = append(values, refserver.FieldValue{Name: name, Value: set[name]})
 	}
 	for _, f := range d.Fields {
 		mine := f.Role == signer.Role || f.Role == signer.Email
 		if _, given := set[f.Name]; !mine || !f.Required || given {
 			continue
 		}
-		values = append(values, signformstest.FieldValue{Name: f.Name, Value: fitting(f.Kind, signer)})
+		values = append(values, refserver.FieldValue{Name: f.Name, Value: fitting(f.Kind, signer)})
 	}
 	return values
 }
 
-func fitting(kind signformstest.FieldKind, signer wire.SignerRecord) string {
+func fitting(kind refserver.FieldKind, signer wire.SignerRecord) string {
 	switch kind {
-	case signformstest.DateField:
+	case refserver.DateField:
 		return "2026-01-01"
-	case signformstest.CheckboxField:
+	case refserver.CheckboxField:
 		return "true"
 	}
 	return cmp.Or(signer.Name, signer.Email)
@@ -310,13 +309,13 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 	if err := t.overridden("answer.", "email"); err != nil {
 		return "", err
 	}
-	var form signformstest.FormState
+	var form refserver.FormState
 	if t.document != "" {
 		if err := t.client.Get(ctx, "/forms/"+url.PathEscape(t.document), nil, &form); err != nil {
 			return "", err
 		}
 	} else {
-		var page wire.Page[signformstest.FormState]
+		var page wire.Page[refserver.FormState]
 		if err := t.client.Get(ctx, "/forms", url.Values{"limit": {"1"}}, &page); err != nil {
 			return "", err
 		}
@@ -325,7 +324,7 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 		}
 		form = page.Items[0]
 	}
-	in := signformstest.Submission{RespondentEmail: "respondent@example.com", Answers: t.with("answer.")}
+	in := refserver.Submission{RespondentEmail: "respondent@example.com", Answers: t.with("answer.")}
 	if email := t.overrides["email"]; email != "" {
 		in.RespondentEmail = email
 	}
@@ -339,13 +338,13 @@ func (t *trigger) submit(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%s answered %s: response %s", in.RespondentEmail, form.ID, out.FormResponseID), err
 }
 
-func answerTo(f signformstest.Field) string {
+func answerTo(f refserver.Field) string {
 	switch {
 	case len(f.Choices) > 0:
 		return f.Choices[0]
-	case f.Kind == signformstest.DateQuestion:
+	case f.Kind == refserver.DateQuestion:
 		return "2026-01-01"
-	case f.Kind == signformstest.CheckboxQuestion:
+	case f.Kind == refserver.CheckboxQuestion:
 		return "true"
 	}
 	return "an answer"

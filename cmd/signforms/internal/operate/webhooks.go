@@ -12,7 +12,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Webhooks returns the command webhooks.
@@ -21,7 +21,7 @@ func Webhooks() *cobra.Command {
 }
 
 func newWebhooksAdd() *cobra.Command {
-	var w signformstest.Webhook
+	var w refserver.Webhook
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:     "add URL --event FAMILY",
 		Short:   "Add a webhook to a running sandbox",
@@ -40,7 +40,7 @@ func newWebhooksAdd() *cobra.Command {
 		if w.Event != "" {
 			return errors.New("a webhook gets one family of events: add another webhook for it")
 		}
-		w.Event = signformstest.EventFamily(family)
+		w.Event = refserver.EventFamily(family)
 		return nil
 	})
 	f.StringArrayVar(&w.Documents, "document", nil, "`id` of a template, document or form that it is about (default: all); may be repeated")
@@ -53,16 +53,16 @@ func newWebhooksList() *cobra.Command {
 	return newSandboxList(inWorkspace(cmd), cmd, "/webhooks", webhookColumns)
 }
 
-var webhookColumns = []cli.Column[signformstest.WebhookState]{
-	{Name: "id", Value: func(w signformstest.WebhookState) string { return w.ID }},
-	{Name: "event", Value: func(w signformstest.WebhookState) string { return string(w.Event) }, Long: true},
-	{Name: "state", Value: func(w signformstest.WebhookState) string {
+var webhookColumns = []cli.Column[refserver.WebhookState]{
+	{Name: "id", Value: func(w refserver.WebhookState) string { return w.ID }},
+	{Name: "event", Value: func(w refserver.WebhookState) string { return string(w.Event) }, Long: true},
+	{Name: "state", Value: func(w refserver.WebhookState) string {
 		if w.Disabled {
 			return "off"
 		}
 		return "on"
 	}},
-	{Name: "url", Value: func(w signformstest.WebhookState) string { return w.URL }, Long: true},
+	{Name: "url", Value: func(w refserver.WebhookState) string { return w.URL }, Long: true},
 }
 
 func newWebhooksTest() *cobra.Command {

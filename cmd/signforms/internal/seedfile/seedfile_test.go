@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func write(t *testing.T, text string) (name string) {
@@ -48,19 +48,19 @@ webhooks:
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(name), "offer.pdf"), []byte("%PDF-1.4"), 0o600))
 	f, err := seedfile.Read(name)
 	require.NoError(t, err)
-	ann := []signformstest.Signer{{Name: "Ann", Email: "ann@example.com"}}
+	ann := []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}
 	require.Equal(t, &wire.Seed{
 		Templates: []wire.Template{{
-			Key: "offer", Template: signformstest.Template{Name: "2026", Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller", Colour: "#1F6FEB"}}, SigningOrder: true,
+			Key: "offer", Template: refserver.Template{Name: "2026", Roles: []refserver.Role{{Title: "Buyer"}, {Title: "Seller", Colour: "#1F6FEB"}}, SigningOrder: true,
 				Variables: []string{"[fee]"}, PDF: []byte("%PDF-1.4"),
-				Fields: []signformstest.TemplateField{{Name: "Signature", Role: "Buyer", Kind: "signature", Required: true, Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}},
+				Fields: []refserver.TemplateField{{Name: "Signature", Role: "Buyer", Kind: "signature", Required: true, Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}},
 			}, ExpiresFor: wire.Duration(7 * 24 * time.Hour),
 		}},
-		Forms: []wire.Form{{Key: "intake", Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{
+		Forms: []wire.Form{{Key: "intake", Form: refserver.Form{Title: "Intake", Fields: []refserver.Field{
 			{Question: "Name", Required: true}, {Question: "Colour", Kind: "choice", Choices: []string{"red", "blue"}},
 		}}}},
-		Documents: []wire.Document{{Document: signformstest.Document{Name: "Lease", Signers: ann}}, {Document: signformstest.Document{Name: "Rent", Signers: ann, Draft: true}}},
-		Webhooks:  []signformstest.Webhook{{URL: "http://localhost:3000/hook", Event: "new_template_response", Documents: []string{"offer"}}},
+		Documents: []wire.Document{{Document: refserver.Document{Name: "Lease", Signers: ann}}, {Document: refserver.Document{Name: "Rent", Signers: ann, Draft: true}}},
+		Webhooks:  []refserver.Webhook{{URL: "http://localhost:3000/hook", Event: "new_template_response", Documents: []string{"offer"}}},
 	}, f.Seed)
 }
 
@@ -101,7 +101,7 @@ func TestMistakesOfTheServiceNameTheirLine(t *testing.T) {
 	} {
 		f, err := seedfile.Read(write(t, text))
 		require.NoError(t, err)
-		server := signformstest.NewServer(t, nil)
+		server := refserver.NewServer(t, nil)
 		_, err = control.New(control.Config{Server: server}).Apply(t.Context(), f.Seed)
 		require.ErrorContains(t, f.Explain(err), want, text)
 		require.Empty(t, server.Forms())

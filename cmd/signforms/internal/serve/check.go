@@ -11,7 +11,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Check returns the command check.
@@ -87,11 +87,11 @@ func report(cmd *cobra.Command, file string) error {
 	return nil
 }
 
-func examine(ctx context.Context, e *sqlitestore.Examination, problem func(string)) (signformstest.Contents, error) {
+func examine(ctx context.Context, e *sqlitestore.Examination, problem func(string)) (refserver.Contents, error) {
 	if err := e.Pages(ctx); err != nil {
-		return signformstest.Contents{}, err
+		return refserver.Contents{}, err
 	}
-	found, err := signformstest.CheckRecords(ctx, e, problem)
+	found, err := refserver.CheckRecords(ctx, e, problem)
 	if err != nil {
 		return found, err
 	}
@@ -113,7 +113,7 @@ func examine(ctx context.Context, e *sqlitestore.Examination, problem func(strin
 }
 
 // examineOthers adds what the workspaces after the first hold.
-func examineOthers(ctx context.Context, e *sqlitestore.Examination, problem func(string), found *signformstest.Contents) error {
+func examineOthers(ctx context.Context, e *sqlitestore.Examination, problem func(string), found *refserver.Contents) error {
 	all, err := e.Workspaces(ctx)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func examineOthers(ctx context.Context, e *sqlitestore.Examination, problem func
 		if err := json.Unmarshal(data, new(saved)); err != nil {
 			told(err.Error())
 		}
-		own, err := signformstest.CheckRecords(ctx, e.Workspace(id), told)
+		own, err := refserver.CheckRecords(ctx, e.Workspace(id), told)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestPublicAddresses(t *testing.T) {
@@ -59,14 +59,14 @@ func TestRedirectToAPrivateTarget(t *testing.T) {
 	redirects := httptest.NewServer(http.RedirectHandler(private.URL, http.StatusTemporaryRedirect))
 	defer redirects.Close()
 	deny := dialPublic(ownAddress)
-	service := signformstest.NewServer(t, &signformstest.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	service := refserver.NewServer(t, &refserver.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if addr == "public.test:80" {
 			addr = redirects.Listener.Addr().String()
 			return new(net.Dialer).DialContext(ctx, network, addr)
 		}
 		return deny(ctx, network, addr)
 	}})
-	id := service.TestWebhook(service.AddWebhook(signformstest.Webhook{URL: "http://public.test/", Event: signformstest.SignatureCompleted}))
+	id := service.TestWebhook(service.AddWebhook(refserver.Webhook{URL: "http://public.test/", Event: refserver.SignatureCompleted}))
 	require.NoError(t, service.Settle(t.Context()))
 	d, err := service.Delivery(id)
 	require.NoError(t, err)

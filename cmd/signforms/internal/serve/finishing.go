@@ -8,7 +8,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // finisher makes the finished PDFs of completed documents, and those of documents as they stand.
@@ -16,8 +16,8 @@ type finisher struct {
 	sealer  *pdf.Sealer
 	pdfs    *pdfprocess.Pool
 	stamped *keptFiles
-	begun   chan struct{}         // closed when server is set
-	server  *signformstest.Server // may be read once begun is closed
+	begun   chan struct{}     // closed when server is set
+	server  *refserver.Server // may be read once begun is closed
 }
 
 // newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it makes a new
@@ -67,13 +67,13 @@ func readKey(file string, text []byte) (*pdf.Sealer, error) {
 }
 
 // begin sets the server. The server may have called finish before, which waits for this.
-func (f *finisher) begin(server *signformstest.Server) {
+func (f *finisher) begin(server *refserver.Server) {
 	f.server = server
 	close(f.begun)
 }
 
-// finish makes a finished PDF. It implements [signformstest.Options].Finish.
-func (f *finisher) finish(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
+// finish makes a finished PDF. It implements [refserver.Options].Finish.
+func (f *finisher) finish(ctx context.Context, d refserver.DocumentState) ([]byte, error) {
 	select {
 	case <-f.begun:
 	case <-ctx.Done():
@@ -90,12 +90,12 @@ func (f *finisher) finish(ctx context.Context, d signformstest.DocumentState) ([
 }
 
 // placeholder returns a page for a document without a PDF. It is the same each time.
-func placeholder(d signformstest.DocumentState) ([]byte, error) {
+func placeholder(d refserver.DocumentState) ([]byte, error) {
 	return pdf.Draw(d.Name, []string{"This document was made without a PDF."})
 }
 
 // marks returns what the signers entered, with its place on the pages. Values without a field have no place and are left out.
-func marks(d signformstest.DocumentState) (all []pdf.Mark) {
+func marks(d refserver.DocumentState) (all []pdf.Mark) {
 	for _, v := range d.Values {
 		for _, field := range d.Fields {
 			if v.Name != field.Name {
@@ -103,9 +103,9 @@ func marks(d signformstest.DocumentState) (all []pdf.Mark) {
 			}
 			m := pdf.Mark{Page: field.Page, X: field.X, Y: field.Y, Width: field.Width, Height: field.Height, Text: v.Value, Image: v.Image}
 			switch field.Kind {
-			case signformstest.SignatureField, signformstest.InitialsField:
+			case refserver.SignatureField, refserver.InitialsField:
 				m.Italic = true
-			case signformstest.CheckboxField:
+			case refserver.CheckboxField:
 				m.Text, m.Tick = "", v.Value == "true"
 			}
 			all = append(all, m)
@@ -114,7 +114,7 @@ func marks(d signformstest.DocumentState) (all []pdf.Mark) {
 	return all
 }
 
-func (f *finisher) certificate(d signformstest.DocumentState) pdf.Certificate {
+func (f *finisher) certificate(d refserver.DocumentState) pdf.Certificate {
 	c := pdf.Certificate{DocumentID: d.ID, DocumentName: d.Name, Finished: d.CompletedAt}
 	for _, s := range d.Signers {
 		name := s.Name

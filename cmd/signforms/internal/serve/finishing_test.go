@@ -10,7 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // keyIn opens a data file as serve does, and returns the sealing key.
@@ -78,8 +78,8 @@ func TestDamagedSealIsRefused(t *testing.T) {
 
 // A file that is made again later says what the first one said.
 func TestCertificateEndsWithTheDocument(t *testing.T) {
-	service := signformstest.NewServer(t, nil)
-	id := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	service := refserver.NewServer(t, nil)
+	id := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
 	require.NoError(t, service.TryAdvance(t.Context(), time.Hour))
 	require.NoError(t, service.Pay(id))
@@ -94,19 +94,19 @@ func TestCertificateEndsWithTheDocument(t *testing.T) {
 }
 
 func TestMarksOfEachKind(t *testing.T) {
-	field := func(name string, kind signformstest.FieldKind) signformstest.TemplateField {
-		return signformstest.TemplateField{Name: name, Kind: kind, Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
+	field := func(name string, kind refserver.FieldKind) refserver.TemplateField {
+		return refserver.TemplateField{Name: name, Kind: kind, Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
 	}
-	d := signformstest.DocumentState{
-		Fields: []signformstest.TemplateField{
-			field("Signature", signformstest.SignatureField), field("City", signformstest.TextField),
-			field("Insured", signformstest.CheckboxField), field("Sold", signformstest.CheckboxField),
+	d := refserver.DocumentState{
+		Fields: []refserver.TemplateField{
+			field("Signature", refserver.SignatureField), field("City", refserver.TextField),
+			field("Insured", refserver.CheckboxField), field("Sold", refserver.CheckboxField),
 		},
 	}
-	for _, value := range []signformstest.FieldValue{
+	for _, value := range []refserver.FieldValue{
 		{Name: "Signature", Value: "Ann"}, {Name: "City", Value: "Rome"}, {Name: "Insured", Value: "true"}, {Name: "Sold", Value: "false"}, {Name: "No field", Value: "x"},
 	} {
-		d.Values = append(d.Values, signformstest.SignedValue{FieldValue: value})
+		d.Values = append(d.Values, refserver.SignedValue{FieldValue: value})
 	}
 	box := pdf.Mark{Page: 2, X: 0.1, Y: 0.2, Width: 0.3, Height: 0.04}
 	signature, city, insured, sold := box, box, box, box

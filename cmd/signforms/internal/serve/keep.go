@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // parseKeep reads the values of --keep. Each names a log and how many of its newest entries are kept, as in requests=1000.
-func parseKeep(settings []string) (k signformstest.Keep, err error) {
+func parseKeep(settings []string) (k refserver.Keep, err error) {
 	logs := map[string]*int{"requests": &k.Requests, "deliveries": &k.Deliveries, "messages": &k.Messages, "audit": &k.Audit}
 	for _, setting := range settings {
 		name, text, _ := strings.Cut(setting, "=")

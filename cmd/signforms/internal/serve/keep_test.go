@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestKeepNamesItsLogs(t *testing.T) {
 	k, err := parseKeep([]string{"requests=1", "deliveries=2", "messages=3", "audit=4"})
 	require.NoError(t, err)
-	require.Equal(t, signformstest.Keep{Requests: 1, Deliveries: 2, Messages: 3, Audit: 4}, k)
+	require.Equal(t, refserver.Keep{Requests: 1, Deliveries: 2, Messages: 3, Audit: 4}, k)
 	for setting, want := range map[string]string{
 		"mail=1": `there is no log "mail"; there are audit, deliveries, messages, requests`, "audit": `--keep audit: "" is not a number, 1 or more`,
 		"audit=0": `"0" is not`, "audit=-1": `"-1" is not`, "audit=many": `"many" is not`,

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"encoding"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,12 +11,13 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a setting on.
-func parseProfile(settings []string) (p signformstest.Profile, err error) {
+func parseProfile(settings []string) (p refserver.Profile, err error) {
 	fields := reflect.ValueOf(&p).Elem()
 	for _, setting := range settings {
 		name, text, given := strings.Cut(setting, "=")
@@ -32,8 +35,23 @@ func parseProfile(settings []string) (p signformstest.Profile, err error) {
 	return p, nil
 }
 
+// clientEndpoints returns the endpoints for a client of a service with the profile. It knows best what is wrong with them.
+func clientEndpoints(p refserver.Profile) (endpoints map[signforms.Operation]signforms.Endpoint, err error) {
+	text, err := json.Marshal(p.Endpoints) // both are written alike
+	if err == nil {
+		err = json.Unmarshal(text, &endpoints)
+	}
+	if err == nil {
+		_, err = signforms.New("http://service.test", "key", &signforms.Options{Endpoints: endpoints})
+	}
+	if e, ok := errors.AsType[*signforms.Error](err); ok && len(e.Fields) > 0 {
+		return nil, cli.UsageError("--profile %s: %s", strings.Replace(e.Fields[0].Field, "Options.Endpoints", "endpoints", 1), e.Fields[0].Problem)
+	}
+	return endpoints, err
+}
+
 func profileNames() (names []string) {
-	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+	for field := range reflect.TypeFor[refserver.Profile]().Fields() {
 		names = append(names, kebab(field.Name))
 	}
 	slices.Sort(names)

@@ -9,12 +9,13 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// --profile can set every field of signformstest.Profile to something other than its zero value.
+// --profile can set every field of refserver.Profile to something other than its zero value.
 func TestEveryReadingCanBeSet(t *testing.T) {
-	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+	for field := range reflect.TypeFor[refserver.Profile]().Fields() {
 		name := kebab(field.Name)
 		setting := name + "=2"
 		switch {
@@ -43,22 +44,20 @@ func TestProfile(t *testing.T) {
 		`endpoints={"void document":{"method":"DELETE","path":"/documents/{documentId}","inputs":"query"}}`,
 	})
 	require.NoError(t, err)
-	require.Equal(t, signformstest.Profile{
-		PageSize: 25, Aliases: true, InProgress: "IN_PROGRESS", Timestamps: signformstest.RFC3339, Extra: map[string]any{"region": "eu"},
-		Endpoints: map[signforms.Operation]signforms.Endpoint{
-			signforms.OpVoidDocument: {Method: "DELETE", Path: "/documents/{documentId}", Inputs: signforms.InputsQuery},
+	require.Equal(t, refserver.Profile{
+		PageSize: 25, Aliases: true, InProgress: "IN_PROGRESS", Timestamps: refserver.RFC3339, Extra: map[string]any{"region": "eu"},
+		Endpoints: map[refserver.Operation]refserver.Route{
+			refserver.VoidDocument: {Method: "DELETE", Path: "/documents/{documentId}", Inputs: api.InQuery},
 		},
 	}, p)
 }
 
-// Names, values, times and pages are written as in --endpoint.
 func TestEndpointsAsJSON(t *testing.T) {
-	p, err := parseProfile([]string{`endpoints={"list documents":{"method":"POST","inputs":"body","names":{"page":"p"},` +
-		`"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true}}`})
+	p, err := parseProfile([]string{`endpoints={"list documents":{"method":"POST","inputs":"body"}}`})
 	require.NoError(t, err)
-	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody,
-		Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true}},
-		p.Endpoints)
+	endpoints, err := clientEndpoints(p)
+	require.NoError(t, err)
+	require.Equal(t, map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody}}, endpoints)
 }
 
 func TestWrongProfileSaysWhatThereIs(t *testing.T) {

@@ -24,7 +24,7 @@ func (f *serveFlags) parts(all *workspaces, w *workspace, own *finisher, data st
 	})
 	p.pages = sync.OnceValue(func() http.Handler {
 		return console.New(w.server, console.Options{
-			PublicURL: w.server.PublicURL, Events: w.base() + "api/v1/events", Base: w.base(), Workspaces: all.consoles, Data: data, Profile: settings(f.profile), Inspect: own.pdfs.Inspect,
+			PublicURL: w.server.PublicURL, Events: w.base() + "api/v1/events", Base: w.base(), Workspaces: all.consoles, Data: data, Profile: settings(f.profile), Endpoints: f.endpoints, Inspect: own.pdfs.Inspect,
 			Reset:  func(ctx context.Context) error { _, err := w.api.Reset(ctx); return err },
 			Logger: log,
 		})

@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // stopWithin is how long serve waits for requests and webhook attempts under way when it stops.
@@ -63,7 +63,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	o.FinishRoom = finisher.pdfs.Room()
 	var all *workspaces
 	all = &workspaces{
-		options: signformstest.Options{Profile: o.Profile, Keep: o.Keep, FinishRoom: finisher.pdfs.Room(), DialWebhook: o.DialWebhook, Logger: o.Logger},
+		options: refserver.Options{Profile: o.Profile, Keep: o.Keep, FinishRoom: finisher.pdfs.Room(), DialWebhook: o.DialWebhook, Logger: o.Logger},
 		store:   store,
 		control: control.Config{Version: f.version, Data: data, Readers: new(atomic.Int64)},
 		parts:   func(w *workspace) parts { return f.parts(all, w, finisher.another(), data, o.Logger) },
@@ -101,7 +101,7 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandbox.Env)
 	}
-	if e, ok := errors.AsType[*signformstest.InvalidError](err); ok {
+	if e, ok := errors.AsType[*refserver.InvalidError](err); ok {
 		return cli.UsageError("%s: %s", fieldname.Words(e.Field, optionFlags), e.Problem)
 	}
 	if errors.Is(err, sqlitestore.ErrDamaged) || errors.Is(err, sqlitestore.ErrFull) || data == memory {
@@ -116,7 +116,7 @@ var optionFlags = func() map[string]string {
 		"Options.APIKey": "--api-key", "Options.WorkspaceID": "--workspace-id", "Options.WebhookSecret": "--webhook-secret",
 		"Options.PublicURL": "--public-url", "Options.Addr": "--addr",
 	}
-	for field := range reflect.TypeFor[signformstest.Profile]().Fields() {
+	for field := range reflect.TypeFor[refserver.Profile]().Fields() {
 		names["Options.Profile."+field.Name] = "--profile " + kebab(field.Name)
 	}
 	return names

@@ -12,11 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // serveFlags are the flags of serve.
@@ -29,6 +30,8 @@ type serveFlags struct {
 	profile, keep, allowHosts          []string
 	frameAncestors                     []string
 	plainPDFs, denyPrivate, json       bool
+
+	endpoints map[signforms.Operation]signforms.Endpoint // of --profile, for clients
 
 	version string // of the program
 }
@@ -76,7 +79,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 }
 
 // options checks the flags and returns the server's options, without those that need the site.
-func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error) {
+func (f *serveFlags) options(cmd *cobra.Command) (*refserver.Options, error) {
 	if f.memory && cmd.Flags().Changed("data") {
 		return nil, cli.UsageError("--memory keeps nothing in a file: leave out --data or --memory")
 	}
@@ -111,11 +114,14 @@ func (f *serveFlags) options(cmd *cobra.Command) (*signformstest.Options, error)
 	if err != nil {
 		return nil, err
 	}
+	if f.endpoints, err = clientEndpoints(profile); err != nil {
+		return nil, err
+	}
 	keep, err := parseKeep(f.keep)
 	if err != nil {
 		return nil, err
 	}
-	return &signformstest.Options{
+	return &refserver.Options{
 		Addr: f.addr, PublicURL: strings.TrimRight(f.publicURL, "/"), APIKey: f.apiKey, WorkspaceID: f.workspaceID,
 		WebhookSecret: f.webhookSecret, Profile: profile, Keep: keep,
 	}, nil

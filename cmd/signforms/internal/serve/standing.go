@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // standing returns the PDF of a document as it stands: the finished file once it is made, and until then the original with all that
 // was entered.
-func (f *finisher) standing(ctx context.Context, d signformstest.DocumentState) ([]byte, error) {
-	if d.Finished == signformstest.FileMade {
+func (f *finisher) standing(ctx context.Context, d refserver.DocumentState) ([]byte, error) {
+	if d.Finished == refserver.FileMade {
 		return f.server.FinishedPDF(ctx, d.ID)
 	}
 	original, err := f.server.DocumentPDF(ctx, d.ID)

@@ -12,14 +12,14 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // workspace is a reference service of its own, with its control interface and its pages.
 type workspace struct {
 	id string // empty for the first, whose server knows it
 	saved
-	server *signformstest.Server
+	server *refserver.Server
 	api    *control.API
 	parts
 
@@ -36,11 +36,11 @@ type workspace struct {
 
 // parts are what a workspace has besides its server.
 type parts struct {
-	finish  func(ctx context.Context, d signformstest.DocumentState) ([]byte, error) // nil: nobody makes finished files
-	begin   func(*signformstest.Server)                                              // called when the server has started
-	inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)               // see control.Config
-	people  func() http.Handler                                                      // signing pages and forms
-	pages   func() http.Handler                                                      // the console
+	finish  func(ctx context.Context, d refserver.DocumentState) ([]byte, error) // nil: nobody makes finished files
+	begin   func(*refserver.Server)                                              // called when the server has started
+	inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)           // see control.Config
+	people  func() http.Handler                                                  // signing pages and forms
+	pages   func() http.Handler                                                  // the console
 }
 
 func newWorkspace(id string, s saved) *workspace {

@@ -18,7 +18,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // maxWorkspaces is how many workspaces there may be after the first. An idle one takes less than 100 KB of memory.
@@ -27,9 +27,9 @@ const maxWorkspaces = 500
 // workspaces holds the workspaces of the program: the first, which listens, and others behind it. It implements
 // [control.Workspaces].
 type workspaces struct {
-	options signformstest.Options // of every workspace; some of the first's are its own
-	store   *sqlitestore.Store    // nil: all is in memory
-	control control.Config        // of every workspace
+	options refserver.Options  // of every workspace; some of the first's are its own
+	store   *sqlitestore.Store // nil: all is in memory
+	control control.Config     // of every workspace
 	parts   func(*workspace) parts
 	first   *workspace
 
@@ -51,7 +51,7 @@ type saved struct {
 }
 
 // begin starts the first workspace, with options of its own, and the others that the data file holds.
-func (ws *workspaces) begin(ctx context.Context, own signformstest.Options, seed *wire.Seed) error {
+func (ws *workspaces) begin(ctx context.Context, own refserver.Options, seed *wire.Seed) error {
 	ws.byID, ws.byName, ws.byPrefix = map[string]*workspace{}, map[string]*workspace{}, map[string]*workspace{}
 	ws.first = newWorkspace("", saved{Seed: seed})
 	if err := ws.start(ws.first, own); err != nil {
@@ -99,7 +99,7 @@ func (ws *workspaces) resume(ctx context.Context, id string, data []byte) error 
 }
 
 // behind returns the options of a workspace after the first.
-func (ws *workspaces) behind(id string) signformstest.Options {
+func (ws *workspaces) behind(id string) refserver.Options {
 	o := ws.options
 	o.Behind, o.WorkspaceID, o.Prefix = ws.first.server, id, prefixOf(id)
 	if ws.store != nil {
@@ -109,10 +109,10 @@ func (ws *workspaces) behind(id string) signformstest.Options {
 }
 
 // start starts the server of a workspace, and makes its control interface.
-func (ws *workspaces) start(w *workspace, o signformstest.Options) error {
+func (ws *workspaces) start(w *workspace, o refserver.Options) error {
 	w.parts = ws.parts(w)
 	o.Finish = w.finish
-	server, err := signformstest.Start(&o)
+	server, err := refserver.Start(&o)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (ws *workspaces) named(idOrName string) *workspace {
 }
 
 // servers returns those of the open workspaces, the first one's included.
-func (ws *workspaces) servers() (all []*signformstest.Server) {
+func (ws *workspaces) servers() (all []*refserver.Server) {
 	ws.mu.RLock()
 	defer ws.mu.RUnlock()
 	for _, w := range ws.byID {

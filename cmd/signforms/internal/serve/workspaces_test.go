@@ -23,18 +23,18 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // open starts the workspaces of a data file, in memory without one, as serve --plain-pdfs does. Requests go through a client.
-func open(t testing.TB, store *sqlitestore.Store, network *signformstest.Network) (*workspaces, *http.Client) {
+func open(t testing.TB, store *sqlitestore.Store, network *refserver.Network) (*workspaces, *http.Client) {
 	t.Helper()
 	f := &serveFlags{plainPDFs: true}
 	log := slog.New(slog.DiscardHandler)
 	site := newSite(newHostCheck("", []string{"service.test"}), newTokenCheck("", true), "")
 	var all *workspaces
 	all = &workspaces{
-		options: signformstest.Options{Logger: log},
+		options: refserver.Options{Logger: log},
 		store:   store,
 		control: control.Config{Version: "test"},
 		parts: func(w *workspace) parts {
@@ -44,7 +44,7 @@ func open(t testing.TB, store *sqlitestore.Store, network *signformstest.Network
 		},
 	}
 	t.Cleanup(all.close)
-	own := signformstest.Options{Middleware: site.middleware, Network: network, Logger: log}
+	own := refserver.Options{Middleware: site.middleware, Network: network, Logger: log}
 	if store != nil {
 		own.Storage = store
 	}
@@ -96,9 +96,9 @@ func item(t testing.TB, client *http.Client, url string) map[string]any {
 }
 
 var lease = &wire.Seed{
-	Templates: []wire.Template{{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}},
-	Forms:     []wire.Form{{Form: signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}}}},
-	Documents: []wire.Document{{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}},
+	Templates: []wire.Template{{Template: refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}}},
+	Forms:     []wire.Form{{Form: refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}}}},
+	Documents: []wire.Document{{Document: refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}}}},
 }
 
 // TestEverythingFindsItsWorkspace: keys, links, PDFs, relays and control paths lead to the workspace that they belong to.
@@ -160,7 +160,7 @@ func TestConsolesOfWorkspaces(t *testing.T) {
 	_, text := ask(t, client, "GET", base+"/_/", "")
 	require.NotContains(t, text, "<summary>Workspace", "there is one only")
 	ann, bob := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease}), create(t, all, wire.NewWorkspace{Seed: lease})
-	_, err := all.first.server.TryAddDocument(signformstest.Document{Name: "Of the first", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+	_, err := all.first.server.TryAddDocument(refserver.Document{Name: "Of the first", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, err)
 	for path, names := range map[string][2]string{"/_/documents": {"Of the first", "Lease"}, "/_/w/ann/documents": {"Lease", "Of the first"}} {
 		status, text := ask(t, client, "GET", base+path, "")
@@ -208,7 +208,7 @@ func openDocument(t *testing.T, client *http.Client, base string, w *wire.Create
 // TestWorkspacesShareNothing: what is done in one leaves the other as it was.
 func TestWorkspacesShareNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := signformstest.NewNetwork()
+		network := refserver.NewNetwork()
 		defer network.Close()
 		all, client := open(t, nil, network)
 		defer all.close()
@@ -327,7 +327,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 	create(t, all, wire.NewWorkspace{Name: "gone"}) // the name is free again
 
 	all.close()
-	require.NoError(t, store.Workspace(gone.ID).Load(t.Context(), func(r signformstest.Record) error {
+	require.NoError(t, store.Workspace(gone.ID).Load(t.Context(), func(r refserver.Record) error {
 		return fmt.Errorf("%s %s is still there", r.Kind, r.ID)
 	}))
 	all, client = open(t, store, nil)
@@ -355,7 +355,7 @@ func TestWorkspacesSurviveARestart(t *testing.T) {
 	require.False(t, got[1].UsedAt.Before(want[1].UsedAt), "the start counts as a use")
 	got[1].UsedAt, got[1].ControlURL, want[1].ControlURL = want[1].UsedAt, "", ""
 	require.Equal(t, want[1], got[1])
-	require.NoError(t, store.Workspace(half.id).Load(t.Context(), func(r signformstest.Record) error {
+	require.NoError(t, store.Workspace(half.id).Load(t.Context(), func(r refserver.Record) error {
 		return fmt.Errorf("%s %s of one that was not made is still there", r.Kind, r.ID)
 	}))
 	w := all.named("ann")
@@ -372,7 +372,7 @@ func TestWorkspacesSurviveARestart(t *testing.T) {
 // TestUnusedWorkspaceEnds: one with a lifetime ends when nothing but its own relays has called it for so long.
 func TestUnusedWorkspaceEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network := signformstest.NewNetwork()
+		network := refserver.NewNetwork()
 		defer network.Close()
 		all, client := open(t, nil, network)
 		defer all.close()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Inputs have a maxlength. A longer text that is posted anyway is answered with a message.
@@ -43,12 +43,12 @@ func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 		most                int
 		says                string
 	}{
-		{signing, "/sign", "f0", signformstest.MaxText, "Signature&#34; has"},
-		{signing, "/sign", "f2", signformstest.MaxText, "City&#34; has"},
-		{signing, "/decline", "reason", signformstest.MaxReason, "The reason has"},
-		{form, "", "q0", signformstest.MaxText, "The question &#34;Name?&#34; (field q1) is answered by a text that has"},
-		{form, "", "q1", signformstest.MaxText, "The question &#34;Tell us more&#34; (field q2) is answered by a text that has"},
-		{form, "", "email", signformstest.MaxName, "Your e-mail address has"},
+		{signing, "/sign", "f0", refserver.MaxText, "Signature&#34; has"},
+		{signing, "/sign", "f2", refserver.MaxText, "City&#34; has"},
+		{signing, "/decline", "reason", refserver.MaxReason, "The reason has"},
+		{form, "", "q0", refserver.MaxText, "The question &#34;Name?&#34; (field q1) is answered by a text that has"},
+		{form, "", "q1", refserver.MaxText, "The question &#34;Tell us more&#34; (field q2) is answered by a text that has"},
+		{form, "", "email", refserver.MaxName, "Your e-mail address has"},
 	} {
 		_, page := exchange(service.HTTPClient().Get(c.page))
 		input := regexp.MustCompile(`<(input|textarea)[^>]* name="` + c.input + `"[^>]*>`).FindString(page)
@@ -60,7 +60,7 @@ func TestTextsThatAreTooLongAreRefused(t *testing.T) {
 	require.True(t, find(t, service, id).Signers[0].SignedAt.IsZero())
 
 	// A browser sends two characters for the end of a line, and counts one.
-	lines := strings.Repeat("\r\n", signformstest.MaxText)
+	lines := strings.Repeat("\r\n", refserver.MaxText)
 	status, _ := exchange(service.HTTPClient().PostForm(form, values("q1", lines)))
 	require.Equal(t, http.StatusOK, status)
 	f, _, ok := service.FormLink(path.Base(form))

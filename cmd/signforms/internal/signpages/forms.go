@@ -5,25 +5,25 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // formPage is the data for the template of the form page.
 type formPage struct {
 	Title, Assets  string
-	Form           signformstest.FormState
+	Form           refserver.FormState
 	Email, Problem string
 	State          string // "" or "done"
 	Questions      []question
 }
 
 type question struct {
-	signformstest.Field
+	refserver.Field
 	ID, Value string
 }
 
 // questions returns the form's questions with the answers in the request.
-func questions(r *http.Request, f signformstest.FormState) []question {
+func questions(r *http.Request, f refserver.FormState) []question {
 	var all []question
 	for i, q := range f.Fields {
 		id := fmt.Sprintf("q%d", i)
@@ -57,7 +57,7 @@ func (p *pages) submitForm(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	page := formPage{Title: f.Title, Assets: prefix, Form: f, Email: r.PostFormValue("email"), Questions: questions(r, f)}
-	submission := signformstest.Submission{
+	submission := refserver.Submission{
 		RespondentEmail: strings.TrimSpace(page.Email), Answers: map[string]string{}, From: origin(r),
 	}
 	for _, q := range page.Questions {

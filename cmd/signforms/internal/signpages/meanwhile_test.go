@@ -12,19 +12,19 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // together sends a document that two people may sign in any order.
-func together(t *testing.T, service *signformstest.Server) (id string, links map[string]string) {
+func together(t *testing.T, service *refserver.Server) (id string, links map[string]string) {
 	t.Helper()
-	price := signformstest.TemplateField{Name: "Price", Role: "Seller", Kind: signformstest.TextField, Required: true, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.04}
+	price := refserver.TemplateField{Name: "Price", Role: "Seller", Kind: refserver.TextField, Required: true, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.04}
 	city := price
 	city.Name, city.Role, city.Y = "City", "Buyer", 0.4
-	templateID := service.AddTemplate(signformstest.Template{
-		Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}, Fields: []signformstest.TemplateField{price, city},
+	templateID := service.AddTemplate(refserver.Template{
+		Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}}, Fields: []refserver.TemplateField{price, city},
 	})
-	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
+	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
 		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam", Email: "sam@example.com", RoleTitle: "Seller"},
 	}})
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func together(t *testing.T, service *signformstest.Server) (id string, links map
 
 var shownVersion = regexp.MustCompile(`name="version" value="([^"]+)"`)
 
-var million = signformstest.FieldValue{Name: "Price", Value: "1,000,000"}
+var million = refserver.FieldValue{Name: "Price", Value: "1,000,000"}
 
 // A page that is open shows what others sign meanwhile, and keeps what was entered on it.
 func TestOthersSignMeanwhile(t *testing.T) {
@@ -141,7 +141,7 @@ func TestSignedInAnotherTab(t *testing.T) {
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Go(links["ann@example.com"])
 	p.Wait("document.querySelector('main').dataset.shown")
-	require.NoError(t, service.Signer(id, "ann@example.com").Sign(signformstest.FieldValue{Name: "City", Value: "Rome"}))
+	require.NoError(t, service.Signer(id, "ann@example.com").Sign(refserver.FieldValue{Name: "City", Value: "Rome"}))
 	p.WaitText("You have signed. It is still the turn of Sam.")
 }
 
@@ -173,10 +173,10 @@ func TestAnswerThatIsLate(t *testing.T) {
 
 // Whoever signs too late is refused, and what was entered stays.
 func TestRefusedPageStays(t *testing.T) {
-	for says, change := range map[string]func(service *signformstest.Server, id string) error{
-		"This document is void": func(service *signformstest.Server, id string) error { return service.Void(id) },
-		"You have already signed in another window, with other entries.": func(service *signformstest.Server, id string) error {
-			return service.Signer(id, "ann@example.com").Sign(signformstest.FieldValue{Name: "City", Value: "Paris"})
+	for says, change := range map[string]func(service *refserver.Server, id string) error{
+		"This document is void": func(service *refserver.Server, id string) error { return service.Void(id) },
+		"You have already signed in another window, with other entries.": func(service *refserver.Server, id string) error {
+			return service.Signer(id, "ann@example.com").Sign(refserver.FieldValue{Name: "City", Value: "Paris"})
 		},
 	} {
 		var hidden atomic.Bool

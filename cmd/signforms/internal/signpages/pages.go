@@ -18,7 +18,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/assets"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Options are the settings of New.
@@ -26,7 +26,7 @@ type Options struct {
 	// Frames are the origins whose pages may embed signing, such as https://app.example.com. Empty means that no page may.
 	Frames []string
 	// Document returns the PDF of a document as it stands: with all that was entered, and the finished file once it is made.
-	Document func(context.Context, signformstest.DocumentState) ([]byte, error)
+	Document func(context.Context, refserver.DocumentState) ([]byte, error)
 	// Logger gets a line for each file or page that cannot be shown. It gets no link and no personal data.
 	Logger *slog.Logger
 }
@@ -63,13 +63,13 @@ var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.P
 
 // pages serves the pages of one server.
 type pages struct {
-	server  *signformstest.Server
+	server  *refserver.Server
 	options Options
 	signing sync.Mutex // one signature at a time
 }
 
 // New returns the handler of everything below /sign/ and /form/. It is safe for concurrent use.
-func New(server *signformstest.Server, opts Options) http.Handler {
+func New(server *refserver.Server, opts Options) http.Handler {
 	p := &pages{server: server, options: opts}
 	mux := http.NewServeMux()
 	mux.Handle("GET "+prefix+"/style.css", look.Static("text/css; charset=utf-8", look.Style+signCSS))
@@ -132,12 +132,12 @@ func (p *pages) render(w http.ResponseWriter, status int, name string, data any)
 }
 
 // origin returns where a person's request comes from.
-func origin(r *http.Request) signformstest.Origin {
+func origin(r *http.Request) refserver.Origin {
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		ip = r.RemoteAddr
 	}
-	return signformstest.Origin{IP: ip, UserAgent: r.UserAgent()}
+	return refserver.Origin{IP: ip, UserAgent: r.UserAgent()}
 }
 
 // labels are the words of signers and respondents for inputs that errors name.

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // maxBody bounds a submitted form, in bytes. Pictures of signatures are its largest part.
@@ -22,8 +21,8 @@ const maxBody = 8 << 20
 
 // visit is a request with a signing link.
 type visit struct {
-	document signformstest.DocumentState
-	signer   signformstest.SignerState
+	document refserver.DocumentState
+	signer   refserver.SignerState
 	path     string // the link's path
 }
 
@@ -68,8 +67,8 @@ const (
 // signPage is the data for the template of the signing page.
 type signPage struct {
 	Title, Assets, Path string
-	Document            signformstest.DocumentState
-	Signer              signformstest.SignerState
+	Document            refserver.DocumentState
+	Signer              refserver.SignerState
 	lead
 	Events, Version string // Events are for an embedding page; Version changes whenever the page looks different
 	Frames          string
@@ -86,7 +85,7 @@ type lead struct{ State, Class, Text, Names, Rest, Ended string }
 
 // field is one field of a signer.
 type field struct {
-	signformstest.TemplateField
+	refserver.TemplateField
 	ID, Value, Image, Placeholder string
 	Drawn                         bool
 }
@@ -94,7 +93,7 @@ type field struct {
 type person struct {
 	Name, Role, Status, Class string
 	You                       bool
-	Values                    []signformstest.FieldValue // that the person entered; a drawing has no Value
+	Values                    []refserver.FieldValue // that the person entered; a drawing has no Value
 }
 
 func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
@@ -116,7 +115,7 @@ func events(did string, v visit) (all []string) {
 	return all
 }
 
-func finished(d signformstest.DocumentState) bool { return !d.CompletedAt.IsZero() }
+func finished(d refserver.DocumentState) bool { return !d.CompletedAt.IsZero() }
 
 func (p *pages) signPage(r *http.Request, v visit) signPage {
 	page := signPage{
@@ -125,8 +124,8 @@ func (p *pages) signPage(r *http.Request, v visit) signPage {
 		Version: version(v.document),
 	}
 	page.Signer.Name = nameOf(page.Signer)
-	page.StatusClass = map[signforms.DocumentStatus]string{
-		signforms.StatusSigned: "good", signforms.StatusPaid: "good", signforms.StatusDeclined: "bad", signforms.StatusVoid: "bad",
+	page.StatusClass = map[refserver.Status]string{
+		refserver.StatusSigned: "good", refserver.StatusPaid: "good", refserver.StatusDeclined: "bad", refserver.StatusVoid: "bad",
 	}[v.document.Status]
 	if page.State == stateReady {
 		page.Fields = fields(r, v)
@@ -135,7 +134,7 @@ func (p *pages) signPage(r *http.Request, v visit) signPage {
 	return page
 }
 
-func version(d signformstest.DocumentState) string {
+func version(d refserver.DocumentState) string {
 	signed := 0
 	for _, s := range d.Signers {
 		if !s.SignedAt.IsZero() {
@@ -148,17 +147,17 @@ func version(d signformstest.DocumentState) string {
 func leadOf(v visit) lead {
 	d, s := v.document, v.signer
 	switch {
-	case finished(d) && d.Finished == signformstest.FileDue:
+	case finished(d) && d.Finished == refserver.FileDue:
 		return lead{State: stateFinishing, Class: "good", Text: "Everybody has signed. The signed PDF is being made: reload this page in a moment."}
-	case finished(d) && d.Finished == signformstest.FileFailed:
+	case finished(d) && d.Finished == refserver.FileFailed:
 		return lead{State: stateEnded, Class: "bad", Text: "Everybody has signed, but the signed PDF could not be made. The sandbox's log says why."}
 	case finished(d):
 		return lead{State: stateEnded, Class: "good", Text: "Everybody has signed."}
 	case !s.DeclinedAt.IsZero():
 		return lead{State: stateEnded, Text: "You declined to sign this document.", Ended: "declined"}
-	case d.Status == signforms.StatusDeclined:
+	case d.Status == refserver.StatusDeclined:
 		return lead{State: stateEnded, Text: "A signer declined, so this document cannot be signed any more.", Ended: "declined"}
-	case d.Status != signforms.StatusPending:
+	case d.Status != refserver.StatusPending:
 		status := strings.ToLower(string(d.Status))
 		return lead{State: stateEnded, Text: fmt.Sprintf("This document is %s, so it cannot be signed any more.", status), Ended: status}
 	case !s.SignedAt.IsZero():
@@ -170,7 +169,7 @@ func leadOf(v visit) lead {
 }
 
 // turn names the signers who may sign now.
-func turn(d signformstest.DocumentState) string {
+func turn(d refserver.DocumentState) string {
 	var names []string
 	for _, s := range d.Signers {
 		if s.InTurn {
@@ -183,7 +182,7 @@ func turn(d signformstest.DocumentState) string {
 	return strings.Join(names, ", ")
 }
 
-func nameOf(s signformstest.SignerState) string {
+func nameOf(s refserver.SignerState) string {
 	if s.Name == "" {
 		return s.Email
 	}
@@ -222,9 +221,9 @@ func fields(r *http.Request, v visit) []field {
 		id := fmt.Sprintf("f%d", i)
 		one := field{TemplateField: f, ID: id, Value: r.PostFormValue(id), Image: r.PostFormValue(id + ".image")}
 		switch f.Kind {
-		case signformstest.SignatureField:
+		case refserver.SignatureField:
 			one.Drawn, one.Placeholder = true, "Type your full name"
-		case signformstest.InitialsField:
+		case refserver.InitialsField:
 			one.Drawn, one.Placeholder = true, "Type your initials"
 		}
 		own = append(own, one)
@@ -264,7 +263,7 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
 // there is nothing to note, which is not an error.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
-	if errors.Is(err, signformstest.ErrRefused) {
+	if errors.Is(err, refserver.ErrRefused) {
 		err = nil
 	}
 	switch {
@@ -303,7 +302,7 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 }
 
 // signAsShown signs, unless somebody else has signed since the page was made: nobody signs what was not shown to him.
-func (p *pages) signAsShown(r *http.Request, v visit, values []signformstest.FieldValue) error {
+func (p *pages) signAsShown(r *http.Request, v visit, values []refserver.FieldValue) error {
 	p.signing.Lock()
 	defer p.signing.Unlock()
 	if now, ok := p.visit(r); ok && now.signer.InTurn && r.PostFormValue("version") != version(now.document) {
@@ -315,15 +314,15 @@ func (p *pages) signAsShown(r *http.Request, v visit, values []signformstest.Fie
 var errOtherEntries = errors.New("you have already signed in another window, with other entries. Those of this page are not used")
 
 // has reports whether these values are what the signer has signed.
-func (v visit) has(values []signformstest.FieldValue) bool {
-	var signed []signformstest.FieldValue
+func (v visit) has(values []refserver.FieldValue) bool {
+	var signed []refserver.FieldValue
 	for _, value := range v.document.Values {
 		if value.SignerID == v.signer.ID {
 			signed = append(signed, value.FieldValue)
 		}
 	}
-	byName := func(a, b signformstest.FieldValue) int { return strings.Compare(a.Name, b.Name) }
-	same := func(a, b signformstest.FieldValue) bool {
+	byName := func(a, b refserver.FieldValue) int { return strings.Compare(a.Name, b.Name) }
+	same := func(a, b refserver.FieldValue) bool {
 		return a.Name == b.Name && a.Value == b.Value && bytes.Equal(a.Image, b.Image)
 	}
 	return slices.EqualFunc(slices.SortedFunc(slices.Values(signed), byName), slices.SortedFunc(slices.Values(values), byName), same)
@@ -340,9 +339,9 @@ func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error
 }
 
 // entered returns the values of the fields. It leaves out empty fields.
-func entered(fields []field) (values []signformstest.FieldValue, err error) {
+func entered(fields []field) (values []refserver.FieldValue, err error) {
 	for _, f := range fields {
-		value := signformstest.FieldValue{Name: f.Name, Value: strings.TrimSpace(f.Value)}
+		value := refserver.FieldValue{Name: f.Name, Value: strings.TrimSpace(f.Value)}
 		if f.Image != "" {
 			encoded, ok := strings.CutPrefix(f.Image, "data:image/png;base64,")
 			if value.Image, err = base64.StdEncoding.DecodeString(encoded); !ok || err != nil {

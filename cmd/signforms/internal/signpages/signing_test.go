@@ -19,26 +19,26 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/signpages"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
 // newService starts a service whose links open the pages.
-func newService(t testing.TB, frames ...string) *signformstest.Server {
+func newService(t testing.TB, frames ...string) *refserver.Server {
 	t.Helper()
 	return newLossyService(t, func(string) bool { return false }, frames...)
 }
 
 // newLossyService starts one that breaks off the requests for some paths of the pages. What it loses is asked at each request.
-func newLossyService(t testing.TB, loses func(path string) bool, frames ...string) *signformstest.Server {
+func newLossyService(t testing.TB, loses func(path string) bool, frames ...string) *refserver.Server {
 	t.Helper()
-	var service *signformstest.Server
+	var service *refserver.Server
 	options := signpages.Options{
 		Frames: frames,
-		Document: func(_ context.Context, d signformstest.DocumentState) ([]byte, error) {
+		Document: func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
 			switch {
-			case d.Finished == signformstest.FileMade:
+			case d.Finished == refserver.FileMade:
 				return os.ReadFile("../pdf/testdata/cairo.pdf")
 			case d.Name == "Offer of 20 pages":
 				return twentyPages()
@@ -51,8 +51,8 @@ func newLossyService(t testing.TB, loses func(path string) bool, frames ...strin
 		},
 		Logger: slog.New(slog.DiscardHandler),
 	}
-	finish := func(context.Context, signformstest.DocumentState) ([]byte, error) { return []byte("%PDF"), nil }
-	service = signformstest.NewServer(t, &signformstest.Options{Finish: finish, Middleware: func(next http.Handler) http.Handler {
+	finish := func(context.Context, refserver.DocumentState) ([]byte, error) { return []byte("%PDF"), nil }
+	service = refserver.NewServer(t, &refserver.Options{Finish: finish, Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if loses(r.URL.Path) {
 				panic(http.ErrAbortHandler)
@@ -79,20 +79,20 @@ var manyPages = sync.OnceValues(func() ([]byte, error) {
 })
 
 // offer sends a template with every kind of field to two people, and returns the document's id and their links.
-func offer(t testing.TB, service *signformstest.Server, name string) (id string, links map[string]string) {
+func offer(t testing.TB, service *refserver.Server, name string) (id string, links map[string]string) {
 	t.Helper()
-	field := func(name string, kind signformstest.FieldKind, y float64, required bool) signformstest.TemplateField {
-		return signformstest.TemplateField{Name: name, Role: "Buyer", Kind: kind, Required: required, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.04}
+	field := func(name string, kind refserver.FieldKind, y float64, required bool) refserver.TemplateField {
+		return refserver.TemplateField{Name: name, Role: "Buyer", Kind: kind, Required: required, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.04}
 	}
-	templateID := service.AddTemplate(signformstest.Template{
-		Name: name, SigningOrder: true, Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}},
-		Fields: []signformstest.TemplateField{
-			field("Signature", signformstest.SignatureField, 0.2, true), field("Initials", signformstest.InitialsField, 0.3, false),
-			field("City", signformstest.TextField, 0.4, true), field("Day", signformstest.DateField, 0.5, false),
-			field("Insured", signformstest.CheckboxField, 0.6, true),
+	templateID := service.AddTemplate(refserver.Template{
+		Name: name, SigningOrder: true, Roles: []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}},
+		Fields: []refserver.TemplateField{
+			field("Signature", refserver.SignatureField, 0.2, true), field("Initials", refserver.InitialsField, 0.3, false),
+			field("City", refserver.TextField, 0.4, true), field("Day", refserver.DateField, 0.5, false),
+			field("Insured", refserver.CheckboxField, 0.6, true),
 		},
 	})
-	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID,
 		Receivers: []signforms.Receiver{
 			{Name: "Ann Buyer", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam Seller", Email: "sam@example.com", RoleTitle: "Seller"},
@@ -106,7 +106,7 @@ func offer(t testing.TB, service *signformstest.Server, name string) (id string,
 	return sent.CreatedDocumentID, links
 }
 
-func find(t *testing.T, service *signformstest.Server, id string) signformstest.DocumentState {
+func find(t *testing.T, service *refserver.Server, id string) refserver.DocumentState {
 	t.Helper()
 	d, ok := service.FindDocument(id)
 	require.True(t, ok)
@@ -325,9 +325,9 @@ func TestControlsFitAThumb(t *testing.T) {
 
 func TestManySigners(t *testing.T) {
 	service := newService(t)
-	document := signformstest.Document{Name: "Assembly"}
+	document := refserver.Document{Name: "Assembly"}
 	for i := range 40 {
-		document.Signers = append(document.Signers, signformstest.Signer{
+		document.Signers = append(document.Signers, refserver.Signer{
 			Name: "Maximiliane-Wilhelmine von und zu " + strings.Repeat("Long", 6), Email: "member" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + "@example.com",
 		})
 	}
@@ -341,14 +341,14 @@ func TestManySigners(t *testing.T) {
 }
 
 // formLink sends a form with every kind of question and returns the link in its mail.
-func formLink(t *testing.T, service *signformstest.Server) string {
+func formLink(t *testing.T, service *refserver.Server) string {
 	t.Helper()
-	formID := service.AddForm(signformstest.Form{Title: "Survey <script>alert(1)</script>", Fields: []signformstest.Field{
-		{Question: "Name?", Required: true}, {Question: "Tell us more", Kind: signformstest.LongTextQuestion},
-		{Question: "Colour?", Kind: signformstest.ChoiceQuestion, Choices: []string{"red", "green"}, Required: true},
-		{Question: "Since when?", Kind: signformstest.DateQuestion}, {Question: "Agreed?", Kind: signformstest.CheckboxQuestion, Required: true},
+	formID := service.AddForm(refserver.Form{Title: "Survey <script>alert(1)</script>", Fields: []refserver.Field{
+		{Question: "Name?", Required: true}, {Question: "Tell us more", Kind: refserver.LongTextQuestion},
+		{Question: "Colour?", Kind: refserver.ChoiceQuestion, Choices: []string{"red", "green"}, Required: true},
+		{Question: "Since when?", Kind: refserver.DateQuestion}, {Question: "Agreed?", Kind: refserver.CheckboxQuestion, Required: true},
 	}})
-	_, err := service.Client().Forms.Send(t.Context(), signforms.FormSendParams{
+	_, err := clientOf(t, service).Forms.Send(t.Context(), signforms.FormSendParams{
 		FormID: formID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}},
 	})
 	require.NoError(t, err)
@@ -373,7 +373,7 @@ func TestFormIsFilledIn(t *testing.T) {
 	responses := service.Responses(f.ID)
 	require.Len(t, responses, 1)
 	require.Equal(t, "ann@example.com", responses[0].RespondentEmail)
-	require.Equal(t, []signformstest.Answer{
+	require.Equal(t, []refserver.Answer{
 		{Question: "Name?", Answer: "Ann"}, {Question: "Tell us more", Answer: "two\r\nlines"}, {Question: "Colour?", Answer: "green"},
 		{Question: "Since when?", Answer: "2020-02-29"}, {Question: "Agreed?", Answer: "true"},
 	}, responses[0].Answers)

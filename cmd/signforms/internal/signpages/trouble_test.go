@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // lossy starts a service, and returns a function that says how often the requests whose path ends so get lost.
@@ -38,7 +38,7 @@ func lossy(t *testing.T, name string) (id string, links map[string]string, lose 
 	}
 }
 
-var entered = []signformstest.FieldValue{{Name: "Signature", Value: "Ann"}, {Name: "City", Value: "Rome"}, {Name: "Insured", Value: "true"}}
+var entered = []refserver.FieldValue{{Name: "Signature", Value: "Ann"}, {Name: "City", Value: "Rome"}, {Name: "Insured", Value: "true"}}
 
 func fill(p *browsertest.Page) {
 	p.Type("#f0", "Ann")
@@ -402,16 +402,16 @@ func TestPageIsSmall(t *testing.T) {
 }
 
 // hostile sends a document in which everything has this name, to two people.
-func hostile(t *testing.T, service *signformstest.Server, name string) (links []string) {
+func hostile(t *testing.T, service *refserver.Server, name string) (links []string) {
 	t.Helper()
-	templateID := service.AddTemplate(signformstest.Template{
-		Name: name, SigningOrder: true, Roles: []signformstest.Role{{Title: name}, {Title: "Seller"}},
-		Fields: []signformstest.TemplateField{
-			{Name: name, Role: name, Kind: signformstest.SignatureField, Required: true, Page: 1, X: 0.7, Y: 0.2, Width: 0.29, Height: 0.04},
-			{Name: name + "2", Role: name, Kind: signformstest.TextField, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.02},
+	templateID := service.AddTemplate(refserver.Template{
+		Name: name, SigningOrder: true, Roles: []refserver.Role{{Title: name}, {Title: "Seller"}},
+		Fields: []refserver.TemplateField{
+			{Name: name, Role: name, Kind: refserver.SignatureField, Required: true, Page: 1, X: 0.7, Y: 0.2, Width: 0.29, Height: 0.04},
+			{Name: name + "2", Role: name, Kind: refserver.TextField, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.02},
 		},
 	})
-	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
+	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
 		{Name: name, Email: "ann@example.com", RoleTitle: name}, {Name: name, Email: "sam@example.com", RoleTitle: "Seller"},
 	}})
 	require.NoError(t, err)
@@ -446,14 +446,14 @@ func TestHostileNames(t *testing.T) {
 // Fields come in the order in which they are read, whatever their order in the template: by page, line and from left to right.
 func TestFieldsInReadingOrder(t *testing.T) {
 	service := newService(t)
-	at := func(name string, page int, x, y, height float64) signformstest.TemplateField {
-		return signformstest.TemplateField{Name: name, Role: "Buyer", Kind: signformstest.TextField, Page: page, X: x, Y: y, Width: 0.1, Height: height}
+	at := func(name string, page int, x, y, height float64) refserver.TemplateField {
+		return refserver.TemplateField{Name: name, Role: "Buyer", Kind: refserver.TextField, Page: page, X: x, Y: y, Width: 0.1, Height: height}
 	}
-	templateID := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}, PDF: []byte("%PDF"), Fields: []signformstest.TemplateField{
+	templateID := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: []byte("%PDF"), Fields: []refserver.TemplateField{
 		at("seven", 2, 0.1, 0.1, 0.02), at("three", 1, 0.8, 0.2, 0.05), at("two", 1, 0.4, 0.22, 0.02), at("six", 1, 0.1, 0.9, 0.02),
 		at("five", 1, 0.5, 0.31, 0.02), at("one", 1, 0.1, 0.21, 0.03), at("four", 1, 0.2, 0.3, 0.02),
 	}})
-	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // BenchmarkSave saves what a signature changes: a document, an audit entry, a delivery and the state of the server.
@@ -22,7 +22,7 @@ func BenchmarkSave(b *testing.B) {
 			defer s.Close()
 			document, small := strings.Repeat("d", 900), strings.Repeat("s", 200)
 			for i := 0; b.Loop(); i++ {
-				require.NoError(b, s.Save(b.Context(), []signformstest.Record{
+				require.NoError(b, s.Save(b.Context(), []refserver.Record{
 					record("document", rand.Text(), document), record("audit", fmt.Sprint(i), small),
 					record("delivery", fmt.Sprint(i), document), record("state", "state", small),
 				}))

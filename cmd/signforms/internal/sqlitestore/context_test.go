@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // endsOnceAsked is a context that ends right after the first call of Err, which still returns nil.
@@ -25,7 +25,7 @@ func TestASaveThatHasBegunIsCarriedOut(t *testing.T) {
 	s := open(t, newPath(t))
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	require.NoError(t, s.Save(endsOnceAsked{ctx, end}, []signformstest.Record{record("document", "1", "saved")}))
+	require.NoError(t, s.Save(endsOnceAsked{ctx, end}, []refserver.Record{record("document", "1", "saved")}))
 	require.Error(t, ctx.Err())
 	require.Equal(t, map[string]string{"document 1": "saved"}, contents(t, s))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // breakWAL replaces the file behind the WAL's descriptor. The next write fails, and then the store closes the descriptor.
@@ -38,15 +38,15 @@ func breakWAL(t *testing.T, path, instead string, flags int) {
 func TestFullDiskUndoesTheSave(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	breakWAL(t, path, "/dev/full", syscall.O_RDWR)
-	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record("document", "2", "new")})
+	err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after"), record("document", "2", "new")})
 	require.ErrorIs(t, err, sqlitestore.ErrFull)
 	require.ErrorContains(t, err, "the data file "+path+": the disk is full (")
 	require.ErrorContains(t, err, "; make room")
-	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "room again")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "room again")}))
 	require.NoError(t, s.Close())
 	require.Equal(t, map[string]string{"document 1": "room again"}, contents(t, open(t, path)))
 }
@@ -66,16 +66,16 @@ func TestFullFileSystem(t *testing.T) {
 	big := strings.Repeat("x", 30_000)
 	for i := 0; err == nil; i++ {
 		id := fmt.Sprint(i)
-		if err = s.Save(t.Context(), []signformstest.Record{record("document", id, big), record("audit", id, "created")}); err == nil {
+		if err = s.Save(t.Context(), []refserver.Record{record("document", id, big), record("audit", id, "created")}); err == nil {
 			want["document "+id], want["audit "+id] = big, "created"
 		}
 	}
 	require.ErrorContains(t, err, "full")
-	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
 	require.NotEmpty(t, want)
 	require.Equal(t, want, contents(t, s))
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT, "size=8m"))
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "more", big)}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "more", big)}))
 }
 
 // However little room there is, a start without enough says that the disk is full: also when SQLite only reports an I/O error.
@@ -116,12 +116,12 @@ func TestAPipeIsNoDataFile(t *testing.T) {
 func TestDoubtfulCommitSaysSo(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	breakWAL(t, path, "/dev/null", syscall.O_RDONLY) // writes fail with EBADF
-	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after")})
-	require.ErrorIs(t, err, signformstest.ErrSaveUnknown)
+	err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after")})
+	require.ErrorIs(t, err, refserver.ErrSaveUnknown)
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "later")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "later")}))
 	require.Equal(t, map[string]string{"document 1": "later"}, contents(t, s))
 }
 
@@ -130,7 +130,7 @@ func TestDoubtfulCommitSaysSo(t *testing.T) {
 func TestLoadEndsTheDoubt(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	s.Doubt()
 	require.Equal(t, []string{"1"}, query(t, path, `select saves from _saved`))
 	for range 2 {

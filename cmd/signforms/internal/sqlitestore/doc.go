@@ -1,4 +1,4 @@
-// Package sqlitestore keeps the state of a [signformstest.Server] in one SQLite file. Start with [Open].
+// Package sqlitestore keeps the state of a [refserver.Server] in one SQLite file. Start with [Open].
 //
 // The file has one table per kind of record, with the columns id, data and sum, a checksum, and a table blob for PDFs and images. It is in WAL
 // mode. A second program is kept out by locks on the file and on one beside it, which are none of SQLite's: the sqlite3 shell and

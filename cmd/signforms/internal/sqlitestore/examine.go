@@ -15,7 +15,7 @@ import (
 
 	"github.com/signforms/signforms-go/internal/atomicfile"
 	"github.com/signforms/signforms-go/internal/filelock"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Examination is a file that is open for reading alone: call no Save.
@@ -174,7 +174,7 @@ func (e *Examination) Close() error {
 }
 
 // Load is that of a [Store], but goes on with a record that is not as it was saved, of whichever workspace.
-func (e *Examination) Load(ctx context.Context, yield func(signformstest.Record) error) error {
+func (e *Examination) Load(ctx context.Context, yield func(refserver.Record) error) error {
 	return e.load(ctx, yieldFirst(yield), func(found error) error {
 		e.problem(found.Error())
 		return nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/filelock"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // filesOf returns the content of every file in a folder.
@@ -37,7 +37,7 @@ func none(t *testing.T) func(string) { return func(found string) { t.Error(found
 func TestExamineChangesNothing(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "in the WAL")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "in the WAL")}))
 	crashed := t.TempDir()
 	for name, content := range filesOf(t, filepath.Dir(path)) {
 		if name != "data.db-shm" {
@@ -90,7 +90,7 @@ func TestBackupBesideAWriter(t *testing.T) {
 	go func() {
 		for i := 1; ; i++ {
 			id := fmt.Sprint(i)
-			if err := s.Save(t.Context(), []signformstest.Record{record("document", id, "x"), record("audit", id, "x")}); err != nil {
+			if err := s.Save(t.Context(), []refserver.Record{record("document", id, "x"), record("audit", id, "x")}); err != nil {
 				ended <- err
 				return
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func onePlace(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAFileThatWasTakenAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
 			s := open(t, path)
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before"), record("blob", "aa", "%PDF")}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before"), record("blob", "aa", "%PDF")}))
 			require.NoError(t, s.Check())
 			keep := filepath.Join(t.TempDir(), "keep.db")
 			require.NoError(t, os.Link(path, keep))
@@ -57,8 +57,8 @@ func TestAFileThatWasTakenAway(t *testing.T) {
 			err := s.Check()
 			require.ErrorContains(t, err, path)
 			require.ErrorContains(t, err, "moved, removed or replaced")
-			require.ErrorContains(t, s.Save(t.Context(), []signformstest.Record{record("document", "2", "x")}), "moved, removed or replaced")
-			require.ErrorContains(t, s.Load(t.Context(), func(signformstest.Record) error { return nil }), "moved, removed or replaced")
+			require.ErrorContains(t, s.Save(t.Context(), []refserver.Record{record("document", "2", "x")}), "moved, removed or replaced")
+			require.ErrorContains(t, s.Load(t.Context(), func(refserver.Record) error { return nil }), "moved, removed or replaced")
 			_, err = s.Blob(t.Context(), "aa")
 			require.ErrorContains(t, err, "moved, removed or replaced")
 			if name == "moved" {
@@ -76,7 +76,7 @@ func other(t *testing.T, data string) string {
 	t.Helper()
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", data)}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", data)}))
 	require.NoError(t, s.Close())
 	return path
 }
@@ -86,8 +86,8 @@ func TestCloseRemovesOnlyItsOwnWAL(t *testing.T) {
 	onePlace(t)
 	path, theirs := newPath(t), newPath(t)
 	s, second := open(t, path), open(t, theirs)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "ours")}))
-	require.NoError(t, second.Save(t.Context(), []signformstest.Record{record("document", "1", "theirs")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "ours")}))
+	require.NoError(t, second.Save(t.Context(), []refserver.Record{record("document", "1", "theirs")}))
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		require.NoError(t, os.Rename(theirs+suffix, path+suffix))
 	}
@@ -108,13 +108,13 @@ func TestOtherContentsAreNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
 			s := open(t, path)
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 			contents := from(t, path)
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "after")}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "after")}))
 			require.NoError(t, s.Check())
 			require.NoError(t, os.WriteFile(path, contents, 0o600))
 			require.ErrorContains(t, s.Check(), "other contents were copied into it")
-			require.ErrorContains(t, s.Save(t.Context(), []signformstest.Record{record("document", "2", "x")}), "other contents were copied into it")
+			require.ErrorContains(t, s.Save(t.Context(), []refserver.Record{record("document", "2", "x")}), "other contents were copied into it")
 			require.NoError(t, s.Close())
 			require.Equal(t, string(contents), string(read(t, path)))
 			require.NoFileExists(t, path+"-wal")
@@ -131,7 +131,7 @@ func TestAnOlderCopyIsNoticed(t *testing.T) {
 	old := read(t, path)
 	for i := range 3 {
 		s.StampNext()
-		require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("kind_"+string(rune('a'+i)), "1", "x")}))
+		require.NoError(t, s.Save(t.Context(), []refserver.Record{record("kind_"+string(rune('a'+i)), "1", "x")}))
 		query(t, path, `create table if not exists _theirs_`+string(rune('a'+i))+` (x)`)
 		checkpoint(t, path)
 		require.NoError(t, s.Check())

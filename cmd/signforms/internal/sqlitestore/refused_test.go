@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // query runs SQL on the file as another program would, and returns the first column.
@@ -40,7 +40,7 @@ func filled(t *testing.T) (path string) {
 	t.Helper()
 	path = newPath(t)
 	s := open(t, path)
-	var records []signformstest.Record
+	var records []refserver.Record
 	for i := range 1000 {
 		records = append(records, record("document", fmt.Sprint(i), strings.Repeat("x", 1000)))
 	}
@@ -56,7 +56,7 @@ func refusedWith(t *testing.T, path string, want error, text string) {
 	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
-		err = s.Load(t.Context(), func(signformstest.Record) error { return nil })
+		err = s.Load(t.Context(), func(refserver.Record) error { return nil })
 	}
 	require.ErrorIs(t, err, want)
 	require.ErrorContains(t, err, path)

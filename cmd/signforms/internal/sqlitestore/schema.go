@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // applicationID is "SFms" in ASCII. SQLite's header field for it marks the file as one of this program.
@@ -30,7 +30,7 @@ func addSums(kinds []string) string {
 	text.WriteString(`create table _saved (saves integer not null, sums integer not null); insert into _saved values (0, 0);
 		delete from _meta where name = 'resolved'; `)
 	for _, kind := range kinds {
-		if kind != signformstest.BlobKind {
+		if kind != refserver.BlobKind {
 			fmt.Fprintf(&text, `alter table "%[1]s" add column sum integer not null default 0;
 				update "%[1]s" set sum = record_sum('%[1]s', id, data);
 				update _saved set sums = sums + (select coalesce(sum(sum), 0) from "%[1]s"); `, kind)

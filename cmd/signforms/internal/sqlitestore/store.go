@@ -20,7 +20,7 @@ import (
 
 	"github.com/signforms/signforms-go/internal/atomicfile"
 	"github.com/signforms/signforms-go/internal/filelock"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Sync says what a Save survives.
@@ -40,7 +40,7 @@ var (
 	ErrFull    = errors.New("the disk is full")
 )
 
-// Store is an open file. It is the [signformstest.Storage] of the first workspace, and is safe for concurrent use.
+// Store is an open file. It is the [refserver.Storage] of the first workspace, and is safe for concurrent use.
 type Store struct {
 	path    string
 	open    openFile
@@ -52,7 +52,7 @@ type Store struct {
 	doubt  bool       // the last commit failed, but may be in the file
 }
 
-var _ signformstest.Storage = (*Store)(nil)
+var _ refserver.Storage = (*Store)(nil)
 
 // busyFor is how long a statement waits while another process, such as the sqlite3 shell or a backup, has the file locked.
 const busyFor = 5 * time.Second
@@ -186,14 +186,14 @@ func fileURL(path, query string) string {
 // Path is the absolute path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Load implements [signformstest.Storage]. It compares each record, and all of them together, with their checksums.
-func (s *Store) Load(ctx context.Context, yield func(signformstest.Record) error) error {
+// Load implements [refserver.Storage]. It compares each record, and all of them together, with their checksums.
+func (s *Store) Load(ctx context.Context, yield func(refserver.Record) error) error {
 	return s.load(ctx, yieldFirst(yield), s.damaged)
 }
 
 // load reads the records of all workspaces as they are at one moment, because others may save meanwhile. It calls bad with what the
 // checksums show, and goes on when bad returns nil.
-func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error, bad func(error) error) error {
+func (s *Store) load(ctx context.Context, yield func(refserver.Record) error, bad func(error) error) error {
 	if err := s.resolve(ctx); err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error
 	}
 	var sums, want int64
 	for _, kind := range kinds {
-		if kind == signformstest.BlobKind {
+		if kind == refserver.BlobKind {
 			continue
 		}
 		sum, err := s.loadKind(ctx, tx, kind, everyID, yield, bad)
@@ -230,14 +230,14 @@ func (s *Store) load(ctx context.Context, yield func(signformstest.Record) error
 }
 
 // loadKind returns the sum of the checksums of what it has read.
-func (s *Store) loadKind(ctx context.Context, db reader, kind string, ids selection, yield func(signformstest.Record) error, bad func(error) error) (sums int64, err error) {
+func (s *Store) loadKind(ctx context.Context, db reader, kind string, ids selection, yield func(refserver.Record) error, bad func(error) error) (sums int64, err error) {
 	rows, err := db.QueryContext(ctx, `select id, data, sum from "`+kind+`" where `+ids.where, ids.args...)
 	if err != nil {
 		return 0, s.refusal(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		r := signformstest.Record{Kind: kind}
+		r := refserver.Record{Kind: kind}
 		var sum int64
 		if err := rows.Scan(&r.ID, &r.Data, &sum); err != nil {
 			return 0, s.refusal(err)
@@ -273,9 +273,9 @@ func (s *Store) resolve(ctx context.Context) error {
 	return nil
 }
 
-// Save implements [signformstest.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to the disk,
+// Save implements [refserver.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to the disk,
 // and each of its statements waits at most 5 seconds for another process.
-func (s *Store) Save(ctx context.Context, records []signformstest.Record) error {
+func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 	for _, r := range records {
 		if strings.Contains(r.ID, "/") {
 			return fmt.Errorf("saving: the id %q holds a slash, as those of other workspaces do", r.ID)
@@ -284,7 +284,7 @@ func (s *Store) Save(ctx context.Context, records []signformstest.Record) error 
 	return s.save(ctx, records)
 }
 
-func (s *Store) save(ctx context.Context, records []signformstest.Record) error {
+func (s *Store) save(ctx context.Context, records []refserver.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func (s *Store) save(ctx context.Context, records []signformstest.Record) error 
 		s.doubt = false
 		_ = s.open.saved(number)          // an older number shows less, but nothing that is false
 		if err := s.Check(); err != nil { // after the commit, because the file could be moved until then
-			return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, err)
+			return fmt.Errorf("%w: %w", refserver.ErrSaveUnknown, err)
 		}
 		return nil
 	}
@@ -321,7 +321,7 @@ func (s *Store) save(ctx context.Context, records []signformstest.Record) error 
 		return fmt.Errorf("saving: %w", s.refusal(err))
 	}
 	s.doubt = true
-	return fmt.Errorf("%w: %w", signformstest.ErrSaveUnknown, s.refusal(err))
+	return fmt.Errorf("%w: %w", refserver.ErrSaveUnknown, s.refusal(err))
 }
 
 // rollBack undoes what was not committed. If that fails, it closes the connection, which undoes it too.
@@ -352,7 +352,7 @@ func code(err error) int {
 	return 0
 }
 
-// Blob implements [signformstest.Storage]. The error for an unknown blob matches [fs.ErrNotExist].
+// Blob implements [refserver.Storage]. The error for an unknown blob matches [fs.ErrNotExist].
 func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

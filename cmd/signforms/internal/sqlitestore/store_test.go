@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
-	"github.com/signforms/signforms-go/signformstest/storagetest"
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 func newPath(t *testing.T) string {
@@ -31,10 +31,10 @@ func open(t *testing.T, path string) *sqlitestore.Store {
 }
 
 // contents returns the records that Load passes: data by "kind id".
-func contents(t *testing.T, s signformstest.Storage) map[string]string {
+func contents(t *testing.T, s refserver.Storage) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	require.NoError(t, s.Load(t.Context(), func(r signformstest.Record) error {
+	require.NoError(t, s.Load(t.Context(), func(r refserver.Record) error {
 		require.NotNil(t, r.Data)
 		all[r.Kind+" "+r.ID] = string(r.Data)
 		return nil
@@ -42,8 +42,8 @@ func contents(t *testing.T, s signformstest.Storage) map[string]string {
 	return all
 }
 
-func record(kind, id, data string) signformstest.Record {
-	return signformstest.Record{Kind: kind, ID: id, Data: []byte(data)}
+func record(kind, id, data string) refserver.Record {
+	return refserver.Record{Kind: kind, ID: id, Data: []byte(data)}
 }
 
 func TestWhatWasSavedIsLoaded(t *testing.T) {
@@ -52,11 +52,11 @@ func TestWhatWasSavedIsLoaded(t *testing.T) {
 		s, err := sqlitestore.Open(t.Context(), path, mode)
 		require.NoError(t, err)
 		require.Empty(t, contents(t, s))
-		require.NoError(t, s.Save(t.Context(), []signformstest.Record{
+		require.NoError(t, s.Save(t.Context(), []refserver.Record{
 			record("document", "1", `{"name":"Löwe"}`), record("document", "2", "\x00\xff\x00"), record("order", "1", "text\x00 with a zero"),
 			record("order", "empty", ""), record("blob", "aa", "%PDF\xff"),
 		}))
-		require.NoError(t, s.Save(t.Context(), []signformstest.Record{
+		require.NoError(t, s.Save(t.Context(), []refserver.Record{
 			record("document", "1", "changed"), {Kind: "document", ID: "2"}, {Kind: "document", ID: "never there"},
 		}))
 		want := map[string]string{"document 1": "changed", "order 1": "text\x00 with a zero", "order empty": ""}
@@ -68,7 +68,7 @@ func TestWhatWasSavedIsLoaded(t *testing.T) {
 		blob, err := s.Blob(t.Context(), "aa")
 		require.NoError(t, err)
 		require.Equal(t, "%PDF\xff", string(blob))
-		require.NoError(t, s.Save(t.Context(), []signformstest.Record{{Kind: "blob", ID: "aa"}}))
+		require.NoError(t, s.Save(t.Context(), []refserver.Record{{Kind: "blob", ID: "aa"}}))
 		_, err = s.Blob(t.Context(), "aa")
 		require.ErrorIs(t, err, fs.ErrNotExist)
 	}
@@ -76,11 +76,11 @@ func TestWhatWasSavedIsLoaded(t *testing.T) {
 
 func TestSaveIsAllOrNothing(t *testing.T) {
 	s := open(t, newPath(t))
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	for _, kind := range []string{"", "Document", "_meta", "sqlite_schema", `a" b`} {
-		err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record(kind, "1", "x")})
+		err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after"), record(kind, "1", "x")})
 		require.ErrorContains(t, err, "is not a kind of record", kind)
-		require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+		require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
 	}
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
 }
@@ -89,18 +89,18 @@ func TestAnEndedContextSavesNothing(t *testing.T) {
 	s := open(t, newPath(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := s.Save(ctx, []signformstest.Record{record("document", "1", "x")})
+	err := s.Save(ctx, []refserver.Record{record("document", "1", "x")})
 	require.ErrorIs(t, err, context.Canceled)
-	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
+	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
 	require.Empty(t, contents(t, s))
 }
 
 func TestLoadStopsAtAnError(t *testing.T) {
 	s := open(t, newPath(t))
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "x"), record("document", "2", "y")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "x"), record("document", "2", "y")}))
 	enough := errors.New("enough")
 	calls := 0
-	require.ErrorIs(t, s.Load(t.Context(), func(signformstest.Record) error { calls++; return enough }), enough)
+	require.ErrorIs(t, s.Load(t.Context(), func(refserver.Record) error { calls++; return enough }), enough)
 	require.Equal(t, 1, calls)
 }
 
@@ -117,9 +117,9 @@ func TestSecondProgramIsRefused(t *testing.T) {
 func TestOthersCanReadTheFileMeanwhile(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", `{"Status":"PENDING"}`)}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", `{"Status":"PENDING"}`)}))
 	require.Equal(t, []string{"PENDING"}, query(t, path, `select data->>'$.Status' from document`))
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "2", `{}`)}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "2", `{}`)}))
 }
 
 func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
@@ -128,7 +128,7 @@ func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	}
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "x")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "x")}))
 	files, err := filepath.Glob(path + "*")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 4, "database, lock, WAL and its index")
@@ -156,7 +156,7 @@ func TestSyncReachesSQLite(t *testing.T) {
 func TestCloseLeavesOneFile(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "x")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "x")}))
 	require.NoError(t, s.Close())
 	files, err := filepath.Glob(path + "*")
 	require.NoError(t, err)
@@ -165,10 +165,10 @@ func TestCloseLeavesOneFile(t *testing.T) {
 
 // TestStorage runs the checks that every storage must pass.
 func TestStorage(t *testing.T) {
-	storagetest.Run(t, func(t *testing.T) (signformstest.Storage, func() signformstest.Storage) {
+	storagetest.Run(t, func(t *testing.T) (refserver.Storage, func() refserver.Storage) {
 		path := newPath(t)
 		s := open(t, path)
-		return s, func() signformstest.Storage {
+		return s, func() refserver.Storage {
 			require.NoError(t, s.Close())
 			s = open(t, path)
 			return s
@@ -181,11 +181,11 @@ func TestStorage(t *testing.T) {
 func TestASaveThatFailsOnItsWayLeavesNothingBehind(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	query(t, path, `create trigger refuse before insert on document when new.id = 'bad' begin select raise(abort, 'refused'); end`)
-	err := s.Save(t.Context(), []signformstest.Record{record("document", "1", "after"), record("document", "2", "x"), record("document", "bad", "x")})
+	err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after"), record("document", "2", "x"), record("document", "bad", "x")})
 	require.ErrorContains(t, err, "document bad")
-	require.NotErrorIs(t, err, signformstest.ErrSaveUnknown)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "3", "y")}))
+	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "3", "y")}))
 	require.Equal(t, map[string]string{"document 1": "before", "document 3": "y"}, contents(t, s))
 }

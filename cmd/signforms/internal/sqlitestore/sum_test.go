@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // found examines a file and returns what that finds.
@@ -22,7 +22,7 @@ func found(t *testing.T, path string) (problems []string) {
 	require.NoError(t, err)
 	defer e.Close()
 	require.NoError(t, e.Pages(t.Context()))
-	require.NoError(t, e.Load(t.Context(), func(signformstest.Record) error { return nil }))
+	require.NoError(t, e.Load(t.Context(), func(refserver.Record) error { return nil }))
 	return problems
 }
 
@@ -45,16 +45,16 @@ func TestDamageInRecords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
 			s := open(t, path)
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "a"), record("audit", "1", "c")}))
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "aa"), record("document", "2", "b"), record("document", "3", "c")}))
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{{Kind: "document", ID: "3"}, {Kind: "document", ID: "4"}}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "a"), record("audit", "1", "c")}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "aa"), record("document", "2", "b"), record("document", "3", "c")}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{{Kind: "document", ID: "3"}, {Kind: "document", ID: "4"}}))
 			require.NoError(t, s.Close())
 			require.Empty(t, found(t, path))
 			query(t, path, test.change)
 			s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
 			if err == nil {
 				defer s.Close()
-				err = s.Load(t.Context(), func(signformstest.Record) error { return nil })
+				err = s.Load(t.Context(), func(refserver.Record) error { return nil })
 			}
 			require.ErrorIs(t, err, sqlitestore.ErrDamaged)
 			require.ErrorContains(t, err, test.want[0])
@@ -88,7 +88,7 @@ func TestMissingSavesAreCounted(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	for i := range 10 {
-		require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", fmt.Sprint(i), "x")}))
+		require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", fmt.Sprint(i), "x")}))
 	}
 	whole := crash(t, path)
 	for name, damage := range map[string]struct {
@@ -113,7 +113,7 @@ func TestMissingSavesAreCounted(t *testing.T) {
 			}
 			require.Equal(t, []string{fmt.Sprintf("the last %d saves are missing: the power failed, the -wal was damaged or removed, or the file is a copy from before them", s.Missing())}, problems)
 			require.Len(t, contents(t, s), 10-int(s.Missing()))
-			require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "later", "x")}))
+			require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "later", "x")}))
 			require.NoError(t, s.Close())
 			require.Zero(t, open(t, damaged).Missing(), "it is said once")
 		})
@@ -124,14 +124,14 @@ func TestMissingSavesAreCounted(t *testing.T) {
 func TestTheWALOfAnotherFileIsRefused(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "before")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	copied := backup(t, path)
 	checkpoint(t, path)
 	older := read(t, path)
 	s.StampNext()
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "after")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "after")}))
 	checkpoint(t, path)
-	require.NoError(t, s.Save(t.Context(), []signformstest.Record{record("document", "1", "in the WAL")}))
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "in the WAL")}))
 	killed := crash(t, path)
 	for name, contents := range map[string][]byte{"a backup": copied, "an older copy": older, "nothing": {}, "another file": read(t, other(t, "theirs"))} {
 		t.Run(name, func(t *testing.T) {

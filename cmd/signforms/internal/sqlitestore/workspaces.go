@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A file holds the records of many workspaces. Those of the first have their own ids. Before the ids of another one's stand the
@@ -35,8 +35,8 @@ func within(prefix string) selection {
 }
 
 // yieldFirst passes on the records of the first workspace alone.
-func yieldFirst(yield func(signformstest.Record) error) func(signformstest.Record) error {
-	return func(r signformstest.Record) error {
+func yieldFirst(yield func(refserver.Record) error) func(refserver.Record) error {
+	return func(r refserver.Record) error {
 		if r.Kind == workspaceKind || strings.Contains(r.ID, "/") {
 			return nil
 		}
@@ -52,15 +52,15 @@ type workspace struct {
 }
 
 // Workspace returns the storage of a workspace after the first. Its id holds no slash.
-func (s *Store) Workspace(id string) signformstest.Storage { return workspace{s, id + "/", s.damaged} }
+func (s *Store) Workspace(id string) refserver.Storage { return workspace{s, id + "/", s.damaged} }
 
 // Workspace is that of a Store, but reports no checksums: Load has reported those of all workspaces.
-func (e *Examination) Workspace(id string) signformstest.Storage {
+func (e *Examination) Workspace(id string) refserver.Storage {
 	return workspace{e.Store, id + "/", func(error) error { return nil }}
 }
 
-// Load implements [signformstest.Storage]. Only the Load of the first workspace shows that records are missing.
-func (ws workspace) Load(ctx context.Context, yield func(signformstest.Record) error) error {
+// Load implements [refserver.Storage]. Only the Load of the first workspace shows that records are missing.
+func (ws workspace) Load(ctx context.Context, yield func(refserver.Record) error) error {
 	if err := ws.resolve(ctx); err != nil {
 		return err
 	}
@@ -72,10 +72,10 @@ func (ws workspace) Load(ctx context.Context, yield func(signformstest.Record) e
 		return ws.refusal(err)
 	}
 	for _, kind := range kinds {
-		if kind == signformstest.BlobKind {
+		if kind == refserver.BlobKind {
 			continue
 		}
-		if _, err := ws.loadKind(ctx, ws.db, kind, within(ws.prefix), func(r signformstest.Record) error {
+		if _, err := ws.loadKind(ctx, ws.db, kind, within(ws.prefix), func(r refserver.Record) error {
 			r.ID = strings.TrimPrefix(r.ID, ws.prefix)
 			return yield(r)
 		}, ws.bad); err != nil {
@@ -85,16 +85,16 @@ func (ws workspace) Load(ctx context.Context, yield func(signformstest.Record) e
 	return nil
 }
 
-// Save implements [signformstest.Storage].
-func (ws workspace) Save(ctx context.Context, records []signformstest.Record) error {
-	own := make([]signformstest.Record, len(records))
+// Save implements [refserver.Storage].
+func (ws workspace) Save(ctx context.Context, records []refserver.Record) error {
+	own := make([]refserver.Record, len(records))
 	for i, r := range records {
-		own[i] = signformstest.Record{Kind: r.Kind, ID: ws.prefix + r.ID, Data: r.Data}
+		own[i] = refserver.Record{Kind: r.Kind, ID: ws.prefix + r.ID, Data: r.Data}
 	}
 	return ws.Store.save(ctx, own)
 }
 
-// Blob implements [signformstest.Storage].
+// Blob implements [refserver.Storage].
 func (ws workspace) Blob(ctx context.Context, hash string) ([]byte, error) {
 	return ws.Store.Blob(ctx, ws.prefix+hash)
 }
@@ -106,7 +106,7 @@ func (s *Store) Workspaces(ctx context.Context) (map[string][]byte, error) {
 	if err != nil || !slices.Contains(kinds, workspaceKind) {
 		return all, s.refusal(err)
 	}
-	_, err = s.loadKind(ctx, s.db, workspaceKind, everyID, func(r signformstest.Record) error {
+	_, err = s.loadKind(ctx, s.db, workspaceKind, everyID, func(r refserver.Record) error {
 		all[r.ID] = r.Data
 		return nil
 	}, s.damaged)
@@ -115,7 +115,7 @@ func (s *Store) Workspaces(ctx context.Context) (map[string][]byte, error) {
 
 // PutWorkspace saves what the program knows of a workspace after the first.
 func (s *Store) PutWorkspace(ctx context.Context, id string, data []byte) error {
-	return s.Save(ctx, []signformstest.Record{{Kind: workspaceKind, ID: id, Data: data}})
+	return s.Save(ctx, []refserver.Record{{Kind: workspaceKind, ID: id, Data: data}})
 }
 
 // RemoveWorkspace deletes a workspace with all its records, or nothing. Nobody may use its storage any more.
@@ -124,11 +124,11 @@ func (s *Store) RemoveWorkspace(ctx context.Context, id string) error {
 	if err != nil {
 		return s.refusal(err)
 	}
-	all := []signformstest.Record{{Kind: workspaceKind, ID: id}}
+	all := []refserver.Record{{Kind: workspaceKind, ID: id}}
 	for _, kind := range kinds {
 		own := within(id + "/")
 		err := s.each(ctx, `select id from "`+kind+`" where `+own.where, func(id string) {
-			all = append(all, signformstest.Record{Kind: kind, ID: id})
+			all = append(all, refserver.Record{Kind: kind, ID: id})
 		}, own.args...)
 		if err != nil {
 			return err

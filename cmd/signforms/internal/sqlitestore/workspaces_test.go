@@ -8,17 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
-	"github.com/signforms/signforms-go/signformstest"
-	"github.com/signforms/signforms-go/signformstest/storagetest"
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // TestStorageOfAWorkspace runs the checks that every storage must pass, beside another workspace.
 func TestStorageOfAWorkspace(t *testing.T) {
-	storagetest.Run(t, func(t *testing.T) (signformstest.Storage, func() signformstest.Storage) {
+	storagetest.Run(t, func(t *testing.T) (refserver.Storage, func() refserver.Storage) {
 		path := newPath(t)
 		s := open(t, path)
-		require.NoError(t, s.Workspace("other").Save(t.Context(), []signformstest.Record{record("document", "1", "of another")}))
-		return s.Workspace("w"), func() signformstest.Storage {
+		require.NoError(t, s.Workspace("other").Save(t.Context(), []refserver.Record{record("document", "1", "of another")}))
+		return s.Workspace("w"), func() refserver.Storage {
 			require.NoError(t, s.Close())
 			s = open(t, path)
 			return s.Workspace("w")
@@ -31,14 +31,14 @@ func TestWorkspacesOfAFile(t *testing.T) {
 	path := newPath(t)
 	s := open(t, path)
 	ids := []string{"", "a", "b", "ab"}
-	storage := func(s *sqlitestore.Store, id string) signformstest.Storage {
+	storage := func(s *sqlitestore.Store, id string) refserver.Storage {
 		if id == "" {
 			return s
 		}
 		return s.Workspace(id)
 	}
 	for _, id := range ids {
-		require.NoError(t, storage(s, id).Save(t.Context(), []signformstest.Record{record("document", "1", "of "+id), record("blob", "f1", "file of "+id)}))
+		require.NoError(t, storage(s, id).Save(t.Context(), []refserver.Record{record("document", "1", "of "+id), record("blob", "f1", "file of "+id)}))
 		if id != "" {
 			require.NoError(t, s.PutWorkspace(t.Context(), id, []byte("about "+id)))
 		}
@@ -64,7 +64,7 @@ func TestWorkspacesOfAFile(t *testing.T) {
 	require.Empty(t, contents(t, s.Workspace("a")))
 	_, err = s.Workspace("a").Blob(t.Context(), "f1")
 	require.Error(t, err)
-	require.ErrorContains(t, s.Save(t.Context(), []signformstest.Record{record("document", "b/1", "x")}), "holds a slash")
+	require.ErrorContains(t, s.Save(t.Context(), []refserver.Record{record("document", "b/1", "x")}), "holds a slash")
 }
 
 // TestLoadBesideOtherWorkspaces: the checksum of all records is that of the moment, while others save.
@@ -73,7 +73,7 @@ func TestLoadBesideOtherWorkspaces(t *testing.T) {
 	stop := make(chan struct{})
 	var saving sync.WaitGroup
 	for _, kind := range []string{"audit", "zebra"} { // before and after what is loaded last
-		require.NoError(t, s.Workspace("w").Save(t.Context(), []signformstest.Record{record(kind, "first", "x")}))
+		require.NoError(t, s.Workspace("w").Save(t.Context(), []refserver.Record{record(kind, "first", "x")}))
 		saving.Go(func() {
 			for i := 0; ; i++ {
 				select {
@@ -81,7 +81,7 @@ func TestLoadBesideOtherWorkspaces(t *testing.T) {
 					return
 				default:
 				}
-				if err := s.Workspace("w").Save(t.Context(), []signformstest.Record{record(kind, fmt.Sprint(i), "x")}); err != nil {
+				if err := s.Workspace("w").Save(t.Context(), []refserver.Record{record(kind, fmt.Sprint(i), "x")}); err != nil {
 					t.Error(err)
 					return
 				}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // writer is the one connection that writes, with its prepared statements.
@@ -56,7 +56,7 @@ func openWriter(ctx context.Context, db *sql.DB) (_ *writer, err error) {
 }
 
 // write puts and deletes the records in a transaction that it leaves open. It returns the number of the Save.
-func (w *writer) write(ctx context.Context, records []signformstest.Record) (number int64, err error) {
+func (w *writer) write(ctx context.Context, records []refserver.Record) (number int64, err error) {
 	for _, r := range records {
 		if err := w.prepare(ctx, r.Kind); err != nil {
 			return 0, err
@@ -77,7 +77,7 @@ func (w *writer) write(ctx context.Context, records []signformstest.Record) (num
 }
 
 // write puts or deletes a record, and returns by how much that changes the sum of all records' checksums.
-func (s *statements) write(ctx context.Context, r signformstest.Record) (change int64, err error) {
+func (s *statements) write(ctx context.Context, r refserver.Record) (change int64, err error) {
 	if s.sum != nil {
 		var before int64
 		if err := s.sum.QueryRowContext(ctx, r.ID).Scan(&before); err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -160,7 +160,7 @@ func (w *writer) prepare(ctx context.Context, kind string) error {
 		&k.put: `insert into "` + kind + `" (id, data) values (?, ?) on conflict (id) do update set data = excluded.data`,
 		&k.del: `delete from "` + kind + `" where id = ?`,
 	}
-	if kind != signformstest.BlobKind {
+	if kind != refserver.BlobKind {
 		if _, err := w.conn.ExecContext(ctx, createTable(kind)); err != nil {
 			return err
 		}

@@ -4,47 +4,47 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Template is the input for a new template. In a seed file PDF is the name of a file.
 type Template struct {
 	Key string `json:"key,omitempty"` // in a seed: a name for it that webhooks of the seed can use
-	signformstest.Template
+	refserver.Template
 	ExpiresFor Duration `json:"expiresFor,omitempty"`
 }
 
 // Form is the input for a new form.
 type Form struct {
 	Key string `json:"key,omitempty"` // as in a Template
-	signformstest.Form
+	refserver.Form
 }
 
 // Document is the input for a new PDF document. In a seed file PDF is the name of a file.
 type Document struct {
 	Key string `json:"key,omitempty"` // as in a Template
-	signformstest.Document
+	refserver.Document
 	ExpiresFor Duration `json:"expiresFor,omitempty"`
 }
 
 // Viewing is a signer who opens a document.
 type Viewing struct {
-	Signer string               `json:"signer"` // e-mail address, or signerId where one address has several roles
-	From   signformstest.Origin `json:"from,omitzero"`
+	Signer string           `json:"signer"` // e-mail address, or signerId where one address has several roles
+	From   refserver.Origin `json:"from,omitzero"`
 }
 
 // Signature is what a signer enters.
 type Signature struct {
-	Signer string                     `json:"signer"`
-	Fields []signformstest.FieldValue `json:"fields,omitempty"`
-	From   signformstest.Origin       `json:"from,omitzero"`
+	Signer string                 `json:"signer"`
+	Fields []refserver.FieldValue `json:"fields,omitempty"`
+	From   refserver.Origin       `json:"from,omitzero"`
 }
 
 // Refusal is the input of a signer who declines.
 type Refusal struct {
-	Signer string               `json:"signer"`
-	Reason string               `json:"reason,omitempty"`
-	From   signformstest.Origin `json:"from,omitzero"`
+	Signer string           `json:"signer"`
+	Reason string           `json:"reason,omitempty"`
+	From   refserver.Origin `json:"from,omitzero"`
 }
 
 // Advance moves the clock.
@@ -65,10 +65,10 @@ type Since struct {
 // Seed is a set of records to start with. Its webhooks name templates, forms and documents by keys, which are valid only in the
 // seed.
 type Seed struct {
-	Templates []Template              `json:"templates,omitempty"`
-	Forms     []Form                  `json:"forms,omitempty"`
-	Documents []Document              `json:"documents,omitempty"`
-	Webhooks  []signformstest.Webhook `json:"webhooks,omitempty"`
+	Templates []Template          `json:"templates,omitempty"`
+	Forms     []Form              `json:"forms,omitempty"`
+	Documents []Document          `json:"documents,omitempty"`
+	Webhooks  []refserver.Webhook `json:"webhooks,omitempty"`
 }
 
 // Seeded holds the ids of the records of a seed, in the order of the seed and by key.
@@ -81,7 +81,7 @@ type Seeded struct {
 }
 
 // eventFamilies are the families of events that a webhook can select.
-var eventFamilies = []signformstest.EventFamily{signformstest.TemplateResponse, signformstest.SignatureCompleted, signformstest.FormResponse}
+var eventFamilies = []refserver.EventFamily{refserver.TemplateResponse, refserver.SignatureCompleted, refserver.FormResponse}
 
 // EventFamilies returns the possible values of a webhook's event, sorted.
 func EventFamilies() (all []string) {

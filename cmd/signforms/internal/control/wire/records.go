@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // ID is the answer to a request that made one record.
@@ -31,13 +31,13 @@ const LeastAdvance = time.Millisecond
 
 // DocumentRecord is the current state of a document. Lists leave out the images of its values.
 type DocumentRecord struct {
-	signformstest.DocumentState
+	refserver.DocumentState
 	Signers []SignerRecord `json:"signers"`
 }
 
 // SignerRecord is the current state of a signer.
 type SignerRecord struct {
-	signformstest.SignerState
+	refserver.SignerState
 	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
 }
 
@@ -55,21 +55,21 @@ type ReceiversLink struct {
 
 // RequestFault is something that goes wrong with API requests.
 type RequestFault struct {
-	signformstest.Fault
+	refserver.Fault
 	Latency Duration `json:"latency,omitempty"`
 	Drip    Duration `json:"drip,omitempty"`
 }
 
 // DeliveryFault is something that goes wrong with webhook attempts.
 type DeliveryFault struct {
-	signformstest.WebhookFault
+	refserver.WebhookFault
 	Delay Duration `json:"delay,omitempty"`
 	Shift Duration `json:"shift,omitempty"`
 }
 
 // ActiveFault is a fault that is in force. One of Fault and WebhookFault is set.
 type ActiveFault struct {
-	signformstest.ActiveFault
+	refserver.ActiveFault
 	Fault        *RequestFault  `json:"request,omitempty"`
 	WebhookFault *DeliveryFault `json:"delivery,omitempty"`
 	Text         string         `json:"text"` // what it does, in a sentence
@@ -77,27 +77,27 @@ type ActiveFault struct {
 
 // Delivery is one body that is sent to one webhook.
 type Delivery struct {
-	signformstest.Delivery
+	refserver.Delivery
 	Body     string    `json:"body,omitempty"` // as it was sent; empty before the first attempt
 	Attempts []Attempt `json:"attempts"`
 }
 
 // Attempt is one request of a delivery and what came back.
 type Attempt struct {
-	signformstest.Attempt
+	refserver.Attempt
 	Took Duration `json:"took"`
 	Body string   `json:"body,omitempty"` // only if it differs from the delivery's
 }
 
 // Message is an e-mail that the service would have sent.
 type Message struct {
-	signformstest.Message
+	refserver.Message
 	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
 }
 
 // TemplateRecord is the current state of a template.
 type TemplateRecord struct {
-	signformstest.TemplateState
+	refserver.TemplateState
 	ExpiresFor Duration `json:"expiresFor,omitempty"`
 }
 

@@ -1,0 +1,198 @@
+package refserver
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// signerIP is the address of people who act through the Go methods.
+const signerIP = "192.0.2.1"
+
+// refusal gives a refusal of the rules its sentinel and, in its text, the addresses that the service's log leaves out.
+type refusal struct{ *signing.Refusal }
+
+func (r *refusal) Error() string {
+	text := r.Refusal.Error()
+	if len(r.Signers) > 0 {
+		text += ": " + strings.Join(r.Signers, ", ")
+	}
+	return text
+}
+
+func (r *refusal) Is(target error) bool { return target == ErrRefused }
+
+// Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an error. Check
+// it, or the test goes on with a document in another state than it expects.
+type Actor struct {
+	server   *Server
+	document string
+	signer   string
+	from     Origin
+}
+
+// Format prints the document's id for every verb, and nothing of the server.
+func (a Actor) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Actor(%s)", a.document) }
+
+// Signer returns a signer of a document: of a PDF document by its documentId, of one made from a template by its
+// createdDocumentId. The signer is named by e-mail address, or by signerId where one address has several roles.
+func (s *Server) Signer(documentID, emailOrID string) Actor {
+	return Actor{server: s, document: documentID, signer: emailOrID, from: Origin{IP: signerIP}}
+}
+
+// From returns the signer with another origin than the default, IP 192.0.2.1. Audit entries and events show it.
+func (a Actor) From(o Origin) Actor {
+	a.from = o
+	return a
+}
+
+// View opens the document. A second View changes nothing and causes no event.
+func (a Actor) View() error {
+	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.View(a.signer, signing.Origin(a.from), at)
+	})
+}
+
+// Sign signs the document, filling in the fields on the way. The last signature completes it. It is an error when a required
+// field of the signer is missing, when a value names none of the signer's fields, and when it is not of the field's kind.
+func (a Actor) Sign(fields ...FieldValue) error {
+	p := signing.SignParams{From: signing.Origin(a.from), Values: convertAll(fields, internalFieldValue)}
+	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.Sign(a.signer, p, at)
+	})
+}
+
+// Decline refuses to sign, which ends the document. The reason may be empty, and has at most [MaxReason] characters.
+func (a Actor) Decline(reason string) error {
+	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.Decline(a.signer, reason, signing.Origin(a.from), at)
+	})
+}
+
+// Pay records the payment of a document, which must be SIGNED.
+func (s *Server) Pay(documentID string) error { return s.act(documentID, signing.Document.Pay) }
+
+// Expire expires a document now. It must be in progress.
+func (s *Server) Expire(documentID string) error { return s.act(documentID, signing.Document.Expire) }
+
+// Delete deletes a document, which must be a draft or in progress. It stays listed, as DELETED.
+func (s *Server) Delete(documentID string) error { return s.act(documentID, signing.Document.Delete) }
+
+// Archive archives a document, unless it is deleted. Its status stays as it is.
+func (s *Server) Archive(documentID string) error { return s.act(documentID, signing.Document.Archive) }
+
+// FinishAgain makes [Options].Finish get a document again for which it has failed five times. It may fail as often again. The completed event
+// went out without the file and is not repeated: see [Server.Resend].
+func (s *Server) FinishAgain(documentID string) error {
+	err := s.store.Update(func(tx *store.Tx) error {
+		d, err := tx.Document(documentID)
+		switch {
+		case err != nil:
+			return err
+		case d.Finishing != signing.FileFailed:
+			return &failure{errors.New("the finished file of the document has not failed"), ErrRefused}
+		case s.finisher == nil:
+			return &failure{errors.New("nobody makes finished files"), ErrRefused}
+		}
+		tx.Apply(d.FinishAgain(tx.Now))
+		return nil
+	})
+	s.finisher.wakeUp()
+	return s.publicError(err)
+}
+
+// Submission is what a respondent enters into a form.
+type Submission struct {
+	RespondentEmail string            `json:"respondentEmail,omitempty"` // may be empty
+	Answers         map[string]string `json:"answers"`                   // by question; each at most MaxText characters
+	From            Origin            `json:"from,omitzero"`             // default IP 192.0.2.1
+}
+
+// SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,
+// when an answer is missing that the form requires, when one is not of the question's kind, or when one is to a question that
+// the form does not ask.
+func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
+	var c signing.Change
+	err = s.store.Update(func(tx *store.Tx) error {
+		form, err := tx.Form(formID)
+		if err != nil {
+			return err
+		}
+		p := signing.SubmitParams{RespondentEmail: answers.RespondentEmail, From: signing.Origin(answers.From)}
+		if p.From == (signing.Origin{}) {
+			p.From.IP = signerIP
+		}
+		if p.Answers, err = byField(form, answers.Answers); err != nil {
+			return err
+		}
+		if c, err = form.Submit(p, s.ids, tx.Now); err != nil {
+			return err
+		}
+		tx.Apply(c)
+		return nil
+	})
+	if err != nil {
+		s.refuse(formID, err)
+		return "", s.publicError(err)
+	}
+	return c.Response.ID, nil
+}
+
+// byField turns answers by question into answers by field, in the form's order.
+func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer, error) {
+	var out []signing.FormAnswer
+	var asked []string
+	for _, f := range form.Fields {
+		asked = append(asked, f.Question)
+		if a, ok := answers[f.Question]; ok {
+			out = append(out, signing.FormAnswer{FieldID: f.ID, Answer: a})
+		}
+	}
+	for _, q := range slices.Sorted(maps.Keys(answers)) {
+		if !slices.Contains(asked, q) {
+			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %.64q; it asks %s", q, signing.Quoted(asked))}
+		}
+	}
+	return out, nil
+}
+
+// act runs a command on a document of either kind, at the service's time.
+func (s *Server) act(documentID string, command signing.Command) error {
+	_, err := s.store.Act(documentID, command)
+	if err == nil {
+		return nil
+	}
+	s.refuse(documentID, err)
+	return s.publicError(err)
+}
+
+// explain adds to the error for a missing record what other record has the id.
+func (s *Server) explain(err error) error {
+	missing, ok := errors.AsType[*store.Missing](err)
+	if !ok {
+		return err
+	}
+	kind := ""
+	s.store.View(func(tx *store.Tx) error {
+		kind = tx.KindOf(s.WorkspaceID, missing.ID)
+		return nil
+	})
+	switch {
+	case kind == "":
+		return err
+	case kind == "template" && missing.What == "document":
+		return fmt.Errorf("%w: it is a template's, and sending it makes documents: name one by its createdDocumentId", err)
+	}
+	return fmt.Errorf("%w: it is the id of a %s", err, kind)
+}
+
+// refuse keeps an act that was refused for the history of a failed test.
+func (s *Server) refuse(id string, err error) {
+	s.refused.add(fmt.Sprintf("%s %.64s: %.2000s", s.Now().Format(time.RFC3339Nano), id, err))
+}

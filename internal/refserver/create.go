@@ -1,0 +1,232 @@
+package refserver
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// The TryAdd methods are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
+// [ErrStorage].
+
+// TryAddTemplate adds a template and returns its id.
+func (s *Server) TryAddTemplate(t Template) (id string, err error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
+	record := internalTemplate(t)
+	if err := record.Check(); err != nil {
+		return "", s.publicError(err)
+	}
+	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
+	err = s.store.Update(func(tx *store.Tx) error {
+		record.CreatedAt, record.UpdatedAt = tx.Now, tx.Now
+		w, err := tx.Workspace(s.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		record.OwnerID = w.OwnerID
+		tx.PutTemplate(record)
+		return nil
+	})
+	return s.created(record.ID, err)
+}
+
+// created returns the id of what was added, unless that failed.
+func (s *Server) created(id string, err error) (string, error) {
+	if err != nil {
+		return "", s.publicError(err)
+	}
+	return id, nil
+}
+
+// ChangeTemplate replaces what a template holds. Without a PDF it keeps the one that it has. Documents that were sent keep what they
+// were made of. seen is the [TemplateState].UpdatedAt of what the caller has changed; the error matches [ErrRefused] when the template
+// was changed since, [ErrNotFound], [ErrInvalid] or [ErrStorage].
+func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	record := internalTemplate(t)
+	return s.publicError(s.store.Update(func(tx *store.Tx) error {
+		old, err := tx.Template(templateID)
+		switch {
+		case err != nil:
+			return err
+		case !old.UpdatedAt.Equal(seen):
+			return &failure{fmt.Errorf("the template was changed at %s", old.UpdatedAt.Format(time.RFC3339Nano)), ErrRefused}
+		case t.PDF == nil:
+			record.PDF = old.PDF
+		}
+		if err := record.Check(); err != nil {
+			return err
+		}
+		record.ID, record.WorkspaceID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.WorkspaceID, old.OwnerID, old.Archived, old.CreatedAt
+		record.UpdatedAt = tx.Now
+		if !record.UpdatedAt.After(old.UpdatedAt) { // each change has a time of its own
+			record.UpdatedAt = old.UpdatedAt.Add(time.Millisecond)
+		}
+		tx.PutTemplate(record)
+		return nil
+	}))
+}
+
+func (t Template) check() error {
+	for i, r := range t.Roles {
+		sameTitle := func(other Role) bool { return other.Title == r.Title }
+		switch {
+		case r.Title == "":
+			return invalid(fmt.Sprintf("Roles[%d].Title", i), "is empty")
+		case slices.ContainsFunc(t.Roles[:i], sameTitle):
+			return invalid(fmt.Sprintf("Roles[%d].Title", i), "is %q like that of another role: each needs its own", r.Title)
+		}
+	}
+	for i, v := range t.Variables {
+		if len(v) <= 2 || !strings.HasPrefix(v, "[") || !strings.HasSuffix(v, "]") {
+			return invalid(fmt.Sprintf("Variables[%d]", i), "%q must be in square brackets, as in [v1]", v)
+		}
+	}
+	switch {
+	case strings.TrimSpace(t.Name) == "":
+		return invalid("Name", "is empty")
+	case len(t.Roles) == 0:
+		return invalid("Roles", "is empty: a template needs one")
+	case t.ExpiresFor < 0:
+		return invalid("ExpiresFor", "%v must be positive, or 0 for never", t.ExpiresFor)
+	}
+	return nil
+}
+
+// TryAddForm adds a form and returns its id.
+func (s *Server) TryAddForm(f Form) (id string, err error) {
+	switch {
+	case strings.TrimSpace(f.Title) == "":
+		return "", invalid("Title", "is empty")
+	case len(f.Fields) == 0:
+		return "", invalid("Fields", "is empty: a form needs one")
+	}
+	record := internalForm(f)
+	if err := record.Check(); err != nil {
+		return "", s.publicError(err)
+	}
+	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
+	err = s.store.Update(func(tx *store.Tx) error {
+		record.CreatedAt = tx.Now
+		tx.PutForm(record)
+		return nil
+	})
+	return s.created(record.ID, err)
+}
+
+// TryAddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
+func (s *Server) TryAddDocument(d Document) (id string, err error) {
+	switch {
+	case strings.TrimSpace(d.Name) == "":
+		return "", invalid("Name", "is empty")
+	case d.ExpiresFor < 0:
+		return "", invalid("ExpiresFor", "%v must be positive, or 0 for never", d.ExpiresFor)
+	}
+	record := internalDocument(d)
+	record.Kind, record.WorkspaceID = signing.KindPDF, s.WorkspaceID
+	err = s.store.Update(func(tx *store.Tx) error {
+		w, err := tx.Workspace(s.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		record.OwnerID = w.OwnerID
+		c, err := signing.Create(record, s.ids, tx.Now)
+		if err != nil {
+			return err
+		}
+		id = c.Document.ID
+		tx.Apply(c)
+		if d.Draft {
+			return nil
+		}
+		if c, err = c.Document.Send(tx.Now); err != nil {
+			return err
+		}
+		tx.Apply(c)
+		return nil
+	})
+	return s.created(id, err)
+}
+
+// SendDraft sends a document that was added as a draft to its signers.
+func (s *Server) SendDraft(documentID string) error { return s.act(documentID, signing.Document.Send) }
+
+// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void document
+// changes nothing.
+func (s *Server) Void(documentID string) error { return s.act(documentID, signing.Document.Void) }
+
+// sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
+var sources = map[signing.EventFamily]string{
+	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
+}
+
+// TryAddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
+// Event covers.
+func (s *Server) TryAddWebhook(w Webhook) (id string, err error) {
+	record, err := s.newWebhook(w)
+	if err == nil {
+		err = s.store.Update(func(tx *store.Tx) error { return addWebhook(tx, record) })
+	}
+	return s.created(record.ID, err)
+}
+
+// newWebhook returns the record of a webhook, with an id, if what can be known without the other records is valid.
+func (s *Server) newWebhook(w Webhook) (store.Webhook, error) {
+	record := internalWebhook(w)
+	if err := signing.CheckLength("URL", w.URL, MaxURL); err != nil {
+		return record, err
+	}
+	if !deliverable(w.URL) {
+		return record, invalid("URL", "must be an absolute one, as in http://127.0.0.1:8080/webhook, not %q", w.URL)
+	}
+	if sources[record.Family] == "" {
+		return record, invalid("Event", "must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
+	}
+	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
+	return record, nil
+}
+
+// addWebhook stores a new webhook, or a changed one in place of the one with its id, if there is what it tracks.
+func addWebhook(tx *store.Tx, record store.Webhook) error {
+	for i, id := range record.Sources {
+		if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
+			return invalid(fmt.Sprintf("Documents[%d]", i), "%v", err)
+		}
+	}
+	if record.CreatedAt.IsZero() {
+		record.CreatedAt = tx.Now
+	}
+	tx.PutWebhook(record)
+	return nil
+}
+
+// deliverable reports whether requests can be made to a URL: a host of a name or address, and a port below 65536.
+func deliverable(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(u.Host, "\"'<>`{}|\\^ ") {
+		return false
+	}
+	_, err = strconv.ParseUint(cmp.Or(u.Port(), "80"), 10, 16)
+	return err == nil
+}
+
+// AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
+func (s *Server) AddAPIKey() (string, error) {
+	key := s.ids.Token()
+	err := s.store.Update(func(tx *store.Tx) error {
+		tx.PutKey(key, s.WorkspaceID)
+		return nil
+	})
+	return s.created(key, err)
+}

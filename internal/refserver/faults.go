@@ -1,0 +1,278 @@
+package refserver
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability say which of
+// these it happens to, and the other fields say what happens:
+//
+//	srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
+//	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
+//	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
+//	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
+//
+// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The faults that match
+// a request are asked in the order in which they were set. Each counts the request, until one happens to it: those after it do not
+// count it. What happens can be combined. With Latency alone, the request is answered as usual. A fault of which a part can never
+// happen is refused, such as Cut in an answer without a body. A happening is counted when the client can notice it. Cut beyond the
+// end of an answer is not counted as one, but keeps the request from later faults, as the work is done by then.
+type Fault struct {
+	Operation   Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
+	DocumentID  string    `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
+	Nth         int       `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
+	Times       int       `json:"times,omitempty"`       // happens this often at most; 0: no limit
+	Probability float64   `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed; 0: certain, as is 1
+
+	AfterWork   bool          `json:"afterWork,omitempty"`   // do the work first, so that its answer gets lost or is wrong
+	Latency     time.Duration `json:"latency,omitempty"`     // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
+	Reset       bool          `json:"reset,omitempty"`       // reset the connection instead of answering; net/http repeats a GET then if the connection was used before
+	Status      int           `json:"status,omitempty"`      // answer with this status, 200 to 599, and do no work unless AfterWork is set; 0: that of the work, or 200 with Body
+	Body        string        `json:"body,omitempty"`        // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
+	ContentType string        `json:"contentType,omitempty"` // of the answer; default application/json
+	RetryAfter  string        `json:"retryAfter,omitempty"`  // Retry-After header of the answer, any text without control characters; empty: none, or the service's own
+	Cut         int           `json:"cut,omitempty"`         // break the connection after this many bytes of the answer's body; 0, or no fewer than it has: not at all
+	Drip        time.Duration `json:"drip,omitempty"`        // wait this long between any two bytes of the answer's body; 0: not at all
+	Unknown     bool          `json:"unknown,omitempty"`     // put statuses that no client knows into the answer, and a new field into each object
+	WrongTypes  bool          `json:"wrongTypes,omitempty"`  // swap strings with numbers and booleans in the answer
+}
+
+// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth, Times and
+// Probability say which of these it happens to, and the other fields say what happens:
+//
+//	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
+//	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
+//	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
+//
+// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were set. Each
+// counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the delivery stays genuine,
+// except with Secret and Reencode. A fault of which a part can never happen is refused, and a fault does not happen to an attempt
+// that it would not change. Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and
+// Times count.
+type WebhookFault struct {
+	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
+	DocumentID  string  `json:"documentId,omitempty"`  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
+	EventType   string  `json:"eventType,omitempty"`   // a webhookEvent, as in "new_template_response"; empty: any
+	Nth         int     `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
+	Times       int     `json:"times,omitempty"`       // happens this often at most; 0: no limit
+	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain, as is 1
+
+	Drop       bool          `json:"drop,omitempty"`       // lose the request on its way: the attempt fails, the next follows the schedule
+	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
+	Duplicate  bool          `json:"duplicate,omitempty"`  // send the same request twice
+	Secret     string        `json:"secret,omitempty"`     // sign with this instead of the webhook's secret; empty: with that
+	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp, in whole seconds, or milliseconds if it has them: negative for a stale one
+	OmitHeader string        `json:"omitHeader,omitempty"` // leave out this header: Content-Type, User-Agent, X-Signature or X-Timestamp
+	OmitType   bool          `json:"omitType,omitempty"`   // leave out webhookEvent
+	Type       string        `json:"type,omitempty"`       // write this as webhookEvent; empty: the event's own
+	Pad        int           `json:"pad,omitempty"`        // add a field of this many bytes to each event, at most 16 MiB; 0: none
+	Reencode   bool          `json:"reencode,omitempty"`   // indent the body and escape it for HTML after it was signed, as proxies do
+}
+
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back, and does nothing once the server
+// is closed. An invalid fault fails the test.
+func (s *Server) Fail(f Fault) (remove func()) {
+	s.t.Helper()
+	id := s.must("Fail")(s.TryFail(f))
+	return func() { s.RemoveFault(id) }
+}
+
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back, and does nothing once
+// the server is closed. An invalid fault fails the test.
+func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
+	s.t.Helper()
+	id := s.must("FailWebhooks")(s.TryFailWebhooks(f))
+	return func() { s.RemoveFault(id) }
+}
+
+// TryFail is [Server.Fail], but returns the fault's id, or an error that matches [ErrInvalid].
+func (s *Server) TryFail(f Fault) (id string, err error) {
+	if err := f.checkTexts(); err != nil {
+		return "", s.publicError(err)
+	}
+	f.ContentType, f.RetryAfter = strings.TrimSpace(f.ContentType), strings.TrimSpace(f.RetryAfter) // as HTTP does
+	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Cut", int64(f.Cut)}, number{"Latency", int64(f.Latency)}, number{"Drip", int64(f.Drip)}); err != nil {
+		return "", err
+	}
+	switch {
+	case s.store.Closed():
+		return "", s.publicError(store.ErrClosed)
+	case f.Operation != "" && !slices.Contains(Operations(), f.Operation):
+		return "", invalid("Operation", "%.64q is not one of the service's: %s", f.Operation, signing.Quoted(Operations()))
+	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
+		return "", invalid("Status", "%d is not 200 to 599", f.Status)
+	case !(f.Probability >= 0 && f.Probability <= 1):
+		return "", invalid("Probability", "%v is not 0 to 1", f.Probability)
+	case f.DocumentID != "" && !s.options.Profile.AnyID && !wellFormed(f.DocumentID):
+		return "", malformedID(f.DocumentID)
+	}
+	if err := f.checkEffect(); err != nil {
+		return "", err
+	}
+	return s.tellFault(s.faults.add(ActiveFault{Fault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
+}
+
+// checkEffect refuses a fault of which something would never happen.
+func (f Fault) checkEffect() error {
+	given := &answer{header: make(http.Header)} // the answer, unless it is the work's
+	edited := f.edit(given)
+	size := given.body.Len()
+	changes := func(edit Fault) bool {
+		a := &answer{header: make(http.Header)}
+		a.body.WriteString(f.Body)
+		return edit.edit(a)
+	}
+	switch {
+	case !edited && !f.Reset && f.Latency == 0 && f.Cut == 0 && f.Drip == 0 && !f.Unknown && !f.WrongTypes:
+		return invalid("", "the fault does nothing: say what goes wrong, as in Status 503")
+	case f.Reset && (edited || f.Cut > 0 || f.Drip > 0 || f.Unknown || f.WrongTypes):
+		return invalid("Reset", "leaves no answer: set nothing else that changes the answer")
+	case f.Body != "" && (f.Status == http.StatusNoContent || f.Status == http.StatusNotModified):
+		return invalid("Body", "is never sent with the status %d", f.Status)
+	case f.ContentType != "" && f.Status == http.StatusNotModified:
+		return invalid("ContentType", "is never sent with the status %d", f.Status)
+	case !f.answers():
+		return nil // what the work answers is not known yet
+	case f.Cut > 0 && f.Cut >= size:
+		return invalid("Cut", "%d would cut nothing off: the answer has %d bytes", f.Cut, size)
+	case f.Drip > 0 && size < 2:
+		return invalid("Drip", "would change nothing: the answer has %d bytes", size)
+	case f.Unknown && !changes(Fault{Unknown: true}):
+		return invalid("Unknown", "would change nothing: Status and Body leave no JSON object in the answer")
+	case f.WrongTypes && !changes(Fault{WrongTypes: true}):
+		return invalid("WrongTypes", "would change nothing: Status and Body leave no JSON value in the answer")
+	}
+	return nil
+}
+
+// maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
+const maxPad = 16 << 20
+
+// TryFailWebhooks is [Server.FailWebhooks], but returns the fault's id, or an error that matches [ErrInvalid].
+func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
+	if err := f.checkTexts(); err != nil {
+		return "", s.publicError(err)
+	}
+	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Pad", int64(f.Pad)}, number{"Delay", int64(f.Delay)}); err != nil {
+		return "", err
+	}
+	switch {
+	case s.store.Closed():
+		return "", s.publicError(store.ErrClosed)
+	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
+		return "", invalid("EventType", "%.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
+	case !(f.Probability >= 0 && f.Probability <= 1):
+		return "", invalid("Probability", "%v is not 0 to 1", f.Probability)
+	case f.Pad > maxPad:
+		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
+	case f.DocumentID != "" && !wellFormed(f.DocumentID):
+		return "", malformedID(f.DocumentID)
+	case s.options.Profile.Timestamps == UnixSeconds && f.Shift%time.Second != 0:
+		return "", invalid("Shift", "%v is not a whole number of seconds, as x-timestamp is", f.Shift)
+	case f.Shift%time.Millisecond != 0:
+		return "", invalid("Shift", "%v is not a whole number of milliseconds, as x-timestamp is", f.Shift)
+	}
+	if err := f.checkEffect(); err != nil {
+		return "", err
+	}
+	if err := s.checkWebhook(f); err != nil {
+		return "", err
+	}
+	f.DocumentID = strings.ToLower(f.DocumentID)
+	return s.tellFault(s.faults.add(ActiveFault{WebhookFault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
+}
+
+// checkEffect refuses a fault of which something would never happen.
+func (f WebhookFault) checkEffect() error {
+	header := http.CanonicalHeaderKey(f.OmitHeader)
+	sent := f // without what selects attempts, and what may happen to a request that is lost
+	sent.WebhookID, sent.DocumentID, sent.EventType, sent.Nth, sent.Times, sent.Probability = "", "", "", 0, 0, 0
+	sent.Drop, sent.Delay = false, 0
+	switch {
+	case len(f.effects()) == 0:
+		return invalid("", "the fault does nothing: say what goes wrong, as in Drop")
+	case f.Drop && sent != WebhookFault{}:
+		return invalid("Drop", "leaves no request: set nothing else that changes it")
+	case f.OmitType && f.Type != "":
+		return invalid("Type", "would never be written: OmitType leaves webhookEvent out")
+	case header != "" && !slices.Contains(deliveryHeaders, header):
+		return invalid("OmitHeader", "%.64q is none of those that a delivery can lack: %s", f.OmitHeader, signing.Quoted(deliveryHeaders))
+	case header == "X-Signature" && f.Secret != "":
+		return invalid("Secret", "would sign nothing: OmitHeader leaves the signature out")
+	case header == "X-Timestamp" && f.Shift != 0:
+		return invalid("Shift", "would never be written: OmitHeader leaves the timestamp out")
+	}
+	return nil
+}
+
+// checkWebhook refuses a fault of a webhook that there is not, or of events that the webhook never gets.
+func (s *Server) checkWebhook(f WebhookFault) error {
+	if f.WebhookID == "" {
+		return nil
+	}
+	return s.store.View(func(tx *store.Tx) error {
+		w, err := tx.Webhook(f.WebhookID)
+		switch {
+		case err != nil:
+			return invalid("WebhookID", "there is no webhook %.64q: add the webhook first, or leave the id out for all webhooks", f.WebhookID)
+		case f.EventType != "" && signing.EventType(f.EventType).Family() != w.Family:
+			return invalid("EventType", "%q is never delivered to this webhook, which has the event %q", f.EventType, w.Family)
+		}
+		return nil
+	})
+}
+
+// wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it may come
+// later, and a request may name one that never was.
+func wellFormed(id string) bool { return signing.IsUUID(id) || signing.IsObjectID(id) }
+
+func malformedID(id string) error {
+	return invalid("DocumentID", "%.64q is not an id, which is a UUID or has 24 hexadecimal digits: leave it out for all documents", id)
+}
+
+// deliveryHeaders are those that only we set. The connection needs the others.
+var deliveryHeaders = []string{"Content-Type", "User-Agent", "X-Signature", "X-Timestamp"}
+
+func (s *Server) tellFault(id string) string {
+	s.watchers.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
+	return id
+}
+
+// ActiveFault is a fault that was set and not taken back. One of Fault and WebhookFault is nil.
+type ActiveFault struct {
+	ID           string        `json:"id"`
+	Fault        *Fault        `json:"request,omitempty"`
+	WebhookFault *WebhookFault `json:"delivery,omitempty"`
+	Matched      int           `json:"matched"`         // requests or attempts so far
+	Happened     int           `json:"happened"`        // to how many of them
+	LastAt       time.Time     `json:"lastAt,omitzero"` // when it last happened, by the service's clock; zero: it never did
+}
+
+// Faults returns the faults that were set and not taken back, in the order in which they were set.
+func (s *Server) Faults() []ActiveFault { return s.faults.active() }
+
+// RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].
+func (s *Server) RemoveFault(id string) error {
+	if s.store.Closed() {
+		return s.publicError(store.ErrClosed)
+	}
+	if !s.faults.remove(id) {
+		return &failure{fmt.Errorf("no fault with id %.64q", id), ErrNotFound}
+	}
+	s.tellFault(id)
+	return nil
+}
+
+// ClearFaults takes every fault back. It does nothing once the server is closed.
+func (s *Server) ClearFaults() {
+	for _, f := range s.Faults() {
+		s.RemoveFault(f.ID)
+	}
+}

@@ -1,0 +1,64 @@
+package refserver_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+)
+
+// TestLinksAreNotPrinted prints what holds signing links in every usual way.
+func TestLinksAreNotPrinted(t *testing.T) {
+	srv := refserver.NewServer(t, nil)
+	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+	state, ok := srv.FindDocument(doc)
+	require.True(t, ok)
+	message := srv.Messages()[0]
+	require.Equal(t, state.Signers[0].Link, message.Link)
+	token := path.Base(string(message.Link))
+	opened, _, ok := srv.SigningLink(token)
+	require.True(t, ok, "string(Link) is the URL")
+	for _, v := range []any{state, &state, opened, state.Signers, state.Signers[0], message, &message, []refserver.Message{message}} {
+		var log bytes.Buffer
+		slog.New(slog.NewJSONHandler(&log, nil)).Info("seen", "value", v)
+		slog.New(slog.NewTextHandler(&log, nil)).Info("seen", "value", v)
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		for _, printed := range []string{log.String(), string(text), fmt.Sprint(v), fmt.Sprintf("%+v %#v %s %q", v, v, v, v)} {
+			require.NotContains(t, printed, token)
+		}
+	}
+}
+
+// TestAServerPrintsNothingOfItself: no verb and no log handler prints more of a server than its address.
+func TestAServerPrintsNothingOfItself(t *testing.T) {
+	srv := refserver.NewServer(t, nil)
+	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+	token := path.Base(string(srv.Messages()[0].Link))
+	var printed bytes.Buffer
+	for _, value := range []any{
+		srv, []any{srv}, map[string]*refserver.Server{"a": srv}, struct{ Server *refserver.Server }{srv},
+		srv.Signer(doc, ann[0].Email),
+	} {
+		for verb := rune('A'); verb <= 'z'; verb++ {
+			if verb == 'w' {
+				continue // for errors alone: fmt calls no methods
+			}
+			for _, flags := range []string{"", "+", "#", "-5", "0", " "} {
+				fmt.Fprintf(&printed, "%"+flags+string(verb)+"\n", value)
+			}
+		}
+		slog.New(slog.NewTextHandler(&printed, nil)).Info("started", "value", value)
+	}
+	slog.New(slog.NewJSONHandler(&printed, nil)).Info("started", "server", srv)
+	for _, secret := range []string{token, srv.APIKey, srv.WebhookSecret} {
+		require.NotContains(t, printed.String(), secret)
+	}
+	require.Equal(t, "signformstest.Server("+srv.URL+")", fmt.Sprint(srv))
+}

@@ -1,0 +1,158 @@
+package refserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/record"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// open begins with an empty state, or goes on with the one that the Storage holds.
+func (s *Server) open() error {
+	if s.options.Storage == nil {
+		return s.begin()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.stopSaving = cancel
+	k := &keeper{storage: s.options.Storage, codec: record.New(), ctx: ctx, logger: s.logger, clock: &s.clock}
+	s.keeper = k
+	if err := s.store.Keep(k); err != nil {
+		cancel()
+		return fmt.Errorf("loading the state: %w", err)
+	}
+	var service store.Service
+	s.store.View(func(tx *store.Tx) error {
+		service = tx.Service()
+		return nil
+	})
+	var err error
+	switch {
+	case k.loaded == 0:
+		err = s.begin()
+	case service.WorkspaceID == "":
+		err = errNoService
+	default:
+		err = s.resume(service)
+	}
+	if err != nil {
+		cancel()
+	}
+	return err
+}
+
+var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
+
+// begin makes the server's own workspace. Do not change the order in which ids are made: with a seed they are always the same.
+func (s *Server) begin() error {
+	secret := cmp.Or(s.options.WebhookSecret, s.ids.Token())
+	own := store.Workspace{ID: cmp.Or(s.options.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID()}
+	key := cmp.Or(s.options.APIKey, s.ids.Token())
+	s.WorkspaceID, s.APIKey, s.WebhookSecret = own.ID, key, secret
+	return s.store.Update(func(tx *store.Tx) error {
+		tx.PutWorkspace(own)
+		tx.PutKey(key, own.ID)
+		tx.PutService(store.Service{WorkspaceID: own.ID, APIKey: key, WebhookSecret: secret, Offset: s.clock.advanced()})
+		return nil
+	})
+}
+
+// resume continues with what was loaded. Ids begin at a random point, because those of the seed were used before.
+func (s *Server) resume(was store.Service) error {
+	if want := s.options.WorkspaceID; want != "" && want != was.WorkspaceID {
+		return invalid("Options.WorkspaceID", "the storage holds the workspace %q, not %q", was.WorkspaceID, want)
+	}
+	s.ids = signing.NewIDs(0)
+	s.ids.Prefix = s.options.Prefix
+	now := was
+	now.APIKey = cmp.Or(s.options.APIKey, was.APIKey)
+	now.WebhookSecret = cmp.Or(s.options.WebhookSecret, was.WebhookSecret)
+	s.WorkspaceID, s.APIKey, s.WebhookSecret = now.WorkspaceID, now.APIKey, now.WebhookSecret
+	return s.store.Update(func(tx *store.Tx) error {
+		if now != was {
+			tx.PutService(now)
+		}
+		if now.APIKey != was.APIKey {
+			tx.DeleteKey(was.APIKey)
+			tx.PutKey(now.APIKey, now.WorkspaceID)
+		}
+		for _, w := range tx.Webhooks() {
+			if w.Secret == was.WebhookSecret && now.WebhookSecret != was.WebhookSecret {
+				w.Secret = now.WebhookSecret
+				tx.PutWebhook(w)
+			}
+		}
+		if s.options.Finish == nil {
+			tx.EndFinishing()
+		}
+		return nil
+	})
+}
+
+// closing is how long a Save may go on when the server closes.
+const closing = 10 * time.Second
+
+// boundSaving ends the context of every Save after that, or when the function that it returns is called.
+func (s *Server) boundSaving() (end func()) {
+	if s.options.Storage == nil {
+		return func() {}
+	}
+	timer := time.AfterFunc(closing, s.stopSaving)
+	return func() {
+		timer.Stop()
+		s.stopSaving()
+	}
+}
+
+// closeStore saves what waited for the next change, and refuses all further ones.
+func (s *Server) closeStore() {
+	if err := s.store.Close(); err != nil {
+		s.logger.Warn("saving at the end; nothing is lost", "error", err)
+	}
+}
+
+// CheckStorage returns nil while changes can be saved, as far as is known. After one that could not, it tries to save 64 KiB and
+// returns nil or why that fails, in an error that matches [ErrStorage]. It returns such an error too when a file,
+// such as a document's PDF, could not be read or was damaged, and still is. Without a Storage it returns nil.
+func (s *Server) CheckStorage() error {
+	if err := s.checkFiles(); err != nil {
+		return err
+	}
+	if s.keeper == nil || !s.keeper.failed.Load() {
+		return nil
+	}
+	for _, room := range []int64{trialRoom, 0} {
+		err := s.store.Update(func(tx *store.Tx) error {
+			v := tx.Service()
+			v.Room = room
+			tx.PutService(v)
+			return nil
+		})
+		if err != nil {
+			return s.publicError(err)
+		}
+	}
+	return nil
+}
+
+// Reset deletes everything but the workspace, its API keys and the webhook secret: records, logs, faults, and what
+// counted for the reminder limit. The clock stays where it is, and ids go on. An
+// attempt to deliver that is under way ends by itself.
+func (s *Server) Reset() error {
+	err := s.store.Update(func(tx *store.Tx) error {
+		tx.Clear()
+		return nil
+	})
+	if err != nil {
+		return s.publicError(err)
+	}
+	s.service.RestoreLimits()
+	s.requests.reset()
+	s.refused.reset()
+	s.ClearFaults()
+	return nil
+}

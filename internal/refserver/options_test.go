@@ -1,0 +1,242 @@
+package refserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver"
+)
+
+// scriptedTB is a testing.TB for NewServer. It records failures, and ends when the test says so.
+type scriptedTB struct {
+	testing.TB
+	log      string
+	failed   bool
+	cleanups []func()
+}
+
+func (s *scriptedTB) Helper()          {}
+func (s *scriptedTB) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
+func (s *scriptedTB) Failed() bool     { return s.failed }
+func (s *scriptedTB) Log(args ...any)  { s.log += fmt.Sprintln(args...) }
+func (s *scriptedTB) Errorf(format string, args ...any) {
+	s.failed = true
+	s.log += fmt.Sprintf(format+"\n", args...)
+}
+func (s *scriptedTB) end() {
+	for _, f := range s.cleanups {
+		f()
+	}
+}
+
+func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
+	tb := &scriptedTB{TB: t}
+	srv := refserver.NewServer(tb, nil)
+	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
+	srv.AddWebhook(refserver.Webhook{URL: newReceiver(t, 500).URL, Event: refserver.SignatureCompleted})
+	call(t, srv, "GET", "/get-documents?query=private&limit=1000", "")
+	call(t, srv, "GET", "/get-document", "")
+	require.NoError(t, srv.Signer(doc, "ann@example.com").View())
+	require.Error(t, srv.Pay(doc))
+	require.NoError(t, srv.Settle(t.Context()))
+	tb.failed = true
+	tb.end()
+
+	for _, want := range []string{
+		`list documents: 400 invalid_input (rule: input): limit must be at most 100`,
+		`"GET" "/get-document": 404 not_found (rule: path): No such path. Did you mean GET /get-documents?`,
+		doc + ": cannot pay a document that is PENDING",
+		"[new_signature_pdf_individual_viewed]",
+		"pending, attempts: 1, last answer: 500\n",
+	} {
+		require.Contains(t, tb.log, want)
+	}
+	secrets := []string{srv.APIKey, srv.WebhookSecret, "private", "ann@example.com"}
+	for _, m := range srv.Messages() {
+		secrets = append(secrets, strings.TrimPrefix(string(m.Link), srv.URL))
+	}
+	for _, secret := range secrets {
+		require.NotContains(t, tb.log, secret)
+	}
+}
+
+func TestAFailedTestShowsTheNewest(t *testing.T) {
+	tb := &scriptedTB{TB: t}
+	srv := refserver.NewServer(tb, &refserver.Options{Start: start})
+	for range 201 {
+		_, _, err := list(srv, "")
+		require.NoError(t, err)
+		srv.Advance(time.Second)
+	}
+	tb.failed = true
+	tb.end()
+	require.Equal(t, 200, strings.Count(tb.log, "list documents: 200"))
+	require.NotContains(t, tb.log, "2026-11-20T12:00:00.000Z")
+	require.Contains(t, tb.log, "2026-11-20T12:03:20.000Z")
+}
+
+func TestAPassedTestShowsNothing(t *testing.T) {
+	tb := &scriptedTB{TB: t}
+	srv := refserver.NewServer(tb, nil)
+	srv.Fail(refserver.Fault{Status: 500})
+	_, _, err := list(srv, "")
+	require.NoError(t, err)
+	srv.Fail(refserver.Fault{Status: 500})() // taken back
+	tb.end()
+	require.Empty(t, tb.log)
+}
+
+func TestWrongOptionsAreRefused(t *testing.T) {
+	for want, opts := range map[string]refserver.Options{
+		"Options.ReminderLimit: Requests -1 and Window 15m0s must be more than 0, or 0 for the default": {ReminderLimit: refserver.ReminderLimit{Requests: -1}},
+		"Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com":           {PublicURL: "sandbox.example.com"},
+		"Options.WebhookSecret: must hold visible ASCII characters and no spaces":                       {WebhookSecret: "a secret"},
+		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: refserver.Keep{Deliveries: -1}},
+		"Options.Profile.Timestamps: 7 is not one of its constants, which end at 2":                     {Profile: refserver.Profile{Timestamps: 7}},
+		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: refserver.Profile{PageSize: -1}},
+		"Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default":                    {Profile: refserver.Profile{RefusalStatus: 200}},
+		"Options.Profile.MaxLimit: -1 is not 1 or more, or 0 for the default":                           {Profile: refserver.Profile{MaxLimit: -1}},
+		"Options.Profile.KeyStatus: 500 is not 400 to 499, or 0 for the default":                        {Profile: refserver.Profile{KeyStatus: 500}},
+		"Options.Profile.DateTo: 4 is not one of its constants, which end at 3":                         {Profile: refserver.Profile{DateTo: 4}},
+		"Options.Start: 1969-12-31 is not from 1970-01-01 to 2262-04-11":                                {Start: time.Unix(-1, 0).UTC()},
+		"Options.Start: 2262-04-12 is not from 1970-01-01 to 2262-04-11":                                {Start: time.Date(2262, 4, 12, 0, 0, 0, 0, time.UTC)},
+		"Options.Profile.Extra: json: unsupported type: chan int":                                       {Profile: refserver.Profile{Extra: map[string]any{"x": make(chan int)}}},
+	} {
+		_, err := refserver.Start(&opts)
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestTimestampFormats(t *testing.T) {
+	start := time.Date(2026, 11, 20, 12, 0, 0, 7_000_000, time.UTC)
+	for format, want := range map[refserver.TimestampFormat]string{
+		refserver.UnixSeconds:      "1795176000",
+		refserver.UnixMilliseconds: "1795176000007",
+		refserver.RFC3339:          "2026-11-20T12:00:00.007Z",
+	} {
+		r := newReceiver(t)
+		srv, _, submit := newPair(t, &refserver.Options{
+			Start: start, VirtualTimestamps: true, Profile: refserver.Profile{Timestamps: format},
+		}, r.URL)
+		submit()
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, want, r.all()[0].header.Get("x-timestamp"))
+		require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+	}
+}
+
+func TestReminderLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		limit    refserver.ReminderLimit
+		advances []time.Duration // before each further reminder
+		want     []int
+	}{
+		"documented": {limit: refserver.ReminderLimit{}, advances: make([]time.Duration, 5), want: []int{200, 200, 200, 200, 200, 429}},
+		"one a second": {limit: refserver.ReminderLimit{Requests: 1, Window: time.Second},
+			advances: []time.Duration{999 * time.Millisecond, time.Millisecond}, want: []int{200, 429, 200}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := refserver.NewServer(t, &refserver.Options{ReminderLimit: c.limit, Start: start})
+			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
+			var got []int
+			for _, d := range append([]time.Duration{0}, c.advances...) {
+				srv.Advance(d)
+				status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")
+				got = append(got, status)
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestProfileReachesTheAPI(t *testing.T) {
+	srv := refserver.NewServer(t, &refserver.Options{Profile: refserver.Profile{
+		PageSize: 1, InProgress: "IN_PROGRESS", RefusalStatus: 422, NoPagination: true, CountPage: true, Aliases: true, Extra: map[string]any{"new": true},
+	}})
+	var doc string
+	for range 3 {
+		doc = srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
+	}
+	_, answer := call(t, srv, "GET", "/get-documents", "")
+	require.Len(t, answer["documents"], 1)
+	require.NotContains(t, answer, "pagination")
+	require.EqualValues(t, 1, answer["documentsCount"])
+	require.Equal(t, true, answer["new"])
+	record := answer["documents"].([]any)[0].(map[string]any)
+	require.Equal(t, "IN_PROGRESS", record["status"])
+	require.Equal(t, "Lease", record["name"])
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	status, _ := call(t, srv, "POST", "/void-document?documentType=PDF&documentId="+doc, "")
+	require.Equal(t, 422, status)
+}
+
+func TestAServerOfAProgram(t *testing.T) {
+	endpoint := newReceiver(t)
+	srv := refserver.NewServer(t, &refserver.Options{
+		Addr: "localhost:0", PublicURL: "https://sandbox.example.com/", APIKey: "key", WorkspaceID: "workspace", WebhookSecret: "secret",
+		Middleware: func(service http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/hello" {
+					w.WriteHeader(http.StatusTeapot)
+					return
+				}
+				service.ServeHTTP(w, r)
+			})
+		},
+	})
+	require.Equal(t, []string{"https://sandbox.example.com", "key", "workspace", "secret"},
+		[]string{srv.PublicURL, srv.APIKey, srv.WorkspaceID, srv.WebhookSecret})
+	client, err := signforms.New(srv.URL, "key", &signforms.Options{WorkspaceID: "workspace"})
+	require.NoError(t, err)
+	srv.AddWebhook(refserver.Webhook{URL: endpoint.URL, Event: refserver.SignatureCompleted})
+	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
+	require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+	require.NoError(t, srv.Settle(t.Context()))
+	got := endpoint.all()[0]
+	require.True(t, got.genuine("secret"))
+	require.Contains(t, string(got.body), `"documentUrl":"https://sandbox.example.com/documents/`)
+	page, err := client.Documents.List(t.Context(), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.Equal(t, "https://sandbox.example.com/finished/"+doc+".pdf", page.Items[0].FinishedPDFURL)
+	require.Contains(t, string(srv.Messages()[0].Link), "https://sandbox.example.com/sign/")
+
+	resp, err := srv.HTTPClient().Get(srv.URL + "/hello")
+	require.NoError(t, err)
+	resp.Body.Close()
+	require.Equal(t, http.StatusTeapot, resp.StatusCode)
+}
+
+func TestAddrThatIsTaken(t *testing.T) {
+	srv := refserver.NewServer(t, nil)
+	_, err := refserver.Start(&refserver.Options{Addr: strings.TrimPrefix(srv.URL, "http://")})
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
+	everywhere, err := refserver.Start(&refserver.Options{Addr: ":0"})
+	require.NoError(t, err)
+	defer everywhere.Close()
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, everywhere.URL)
+}
+
+func TestReadingsAsWords(t *testing.T) {
+	const text = `{"UnknownStatus":"empty","DateFormat":"date-only","DateFrom":"excluded","DateTo":"at-day-end","None":"null","ErrorLayout":"text","Timestamps":"rfc3339"}`
+	last := refserver.Profile{
+		UnknownStatus: refserver.UnknownStatusEmpty, DateFormat: refserver.DateOnly, DateFrom: refserver.EndExcluded, DateTo: refserver.EndAtDayEnd,
+		None: refserver.NoneIsNull, ErrorLayout: refserver.LayoutText, Timestamps: refserver.RFC3339,
+	}
+	var read refserver.Profile
+	require.NoError(t, json.Unmarshal([]byte(text), &read))
+	require.Equal(t, last, read)
+	written, err := json.Marshal(last)
+	require.NoError(t, err)
+	var again refserver.Profile
+	require.NoError(t, json.Unmarshal(written, &again))
+	require.Equal(t, last, again)
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"DateTo":"later"}`), &read), `"later" is not one of included, excluded, at-day-start, at-day-end`)
+}

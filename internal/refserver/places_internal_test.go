@@ -1,0 +1,194 @@
+package refserver
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// world is a service with the same records every time.
+type world struct {
+	*Server
+	documents []string // Lease 0 to Lease 3, two days apart; 1 is archived, 2 is void
+	template  string
+	form      string
+	responses []string
+	endpoints map[signforms.Operation]signforms.Endpoint
+}
+
+// Client returns a client that writes inputs where the service reads them.
+func (w *world) Client() *signforms.Client {
+	c, err := signforms.New(w.URL, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, HTTPClient: w.HTTPClient(), Endpoints: w.endpoints,
+		RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond, LimitStore: signforms.NewMemoryLimitStore(w.Now)})
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func newWorld(t *testing.T, op signforms.Operation, e signforms.Endpoint) *world {
+	t.Helper()
+	w := &world{Server: NewServer(t, &Options{Start: time.Date(2026, 11, 20, 12, 0, 0, 1e6, time.UTC),
+		Profile: Profile{Endpoints: map[Operation]Route{Operation(op): {Method: e.Method, Path: e.Path, Inputs: api.Place(e.Inputs)}}}}),
+		endpoints: map[signforms.Operation]signforms.Endpoint{op: e}}
+	w.template = w.AddTemplate(Template{Name: "Offer", Roles: []Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
+	w.form = w.AddForm(Form{Title: "Intake", Fields: []Field{{Question: "Name?"}}})
+	for i := range 4 {
+		w.documents = append(w.documents, w.AddDocument(Document{Name: fmt.Sprintf("Lease %d", i), Signers: []Signer{{Name: "Ann", Email: "ann@example.com"}}}))
+		response, err := w.SubmitForm(w.form, Submission{RespondentEmail: fmt.Sprintf("%d@example.com", i)})
+		require.NoError(t, err)
+		w.responses = append(w.responses, response)
+		w.Advance(48 * time.Hour)
+	}
+	require.NoError(t, w.Archive(w.documents[1]))
+	require.NoError(t, w.Void(w.documents[2]))
+	return w
+}
+
+var buyer = signforms.Receiver{Name: "Bob", Email: "bob@example.com", RoleTitle: "Buyer", RoleColour: "#112233", Subject: "For Bob", Message: "Dear Bob"}
+
+// offer makes a document from the template, by the service's own means.
+func (w *world) offer(t *testing.T) (id string) {
+	t.Helper()
+	require.NoError(t, w.store.Update(func(tx *store.Tx) error {
+		template, err := tx.Template(w.template)
+		require.NoError(t, err)
+		change, err := template.Instantiate(signing.SendParams{Receivers: []signing.Receiver{{Name: "Bob", Email: "bob@example.com", RoleTitle: "Buyer"}}}, w.ids, tx.Now)
+		tx.Apply(change)
+		id = change.Document.ID
+		return err
+	}))
+	return id
+}
+
+// effects holds for each operation calls with every input, so that each has an effect of its own on the result.
+var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client) []string{
+	signforms.OpListDocuments: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+		lists := []signforms.DocumentListParams{
+			{DocumentID: w.documents[3]}, {Query: "lease 0"}, {Page: 2, Limit: 3}, {Archived: new(true)}, {Archived: new(false)},
+			{SortOrder: signforms.OldestFirst}, {SortOrder: signforms.NewestFirst},
+			{DateFrom: w.Now().Add(-6 * 24 * time.Hour)}, {DateTo: w.Now().Add(-6*24*time.Hour + time.Hour)},
+		}
+		for _, s := range signing.Statuses {
+			lists = append(lists, signforms.DocumentListParams{Status: signforms.DocumentStatus(s)})
+		}
+		for _, p := range lists {
+			page, err := c.Documents.List(t.Context(), p)
+			got = append(got, outcome(page, err, func(d signforms.Document) string { return d.DocumentName }))
+		}
+		page, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
+		return append(got, outcome(page, err, func(d signforms.Document) string { return d.DocumentName }))
+	},
+	signforms.OpVoidDocument: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+		for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.documents[0]), signforms.TemplateDocument(w.template, w.offer(t))} {
+			result, err := c.Documents.Void(t.Context(), ref)
+			got = append(got, said(err, func() string { return string(result.Status) }))
+		}
+		return got
+	},
+	signforms.OpSendReminder: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+		for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.documents[0]), signforms.TemplateDocument(w.template, w.offer(t))} {
+			result, err := c.Documents.Remind(t.Context(), ref)
+			got = append(got, said(err, func() string { return fmt.Sprint(*result.RemindersSent) }))
+		}
+		return got
+	},
+	signforms.OpSend: func(t *testing.T, w *world, c *signforms.Client) []string {
+		sent, err := c.Templates.Send(t.Context(), signforms.TemplateSendParams{
+			TemplateID: w.template, Receivers: []signforms.Receiver{buyer}, Mail: signforms.Mail{Subject: "Offer <1>", Message: "Please sign"},
+			Variables: []signforms.CustomVariable{{Name: "[fee]", Value: "10 €"}}, PDF: []byte("%PDF-1.7 of the offer"),
+		})
+		_, formErr := c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: w.form, Receivers: []signforms.Receiver{buyer}})
+		return []string{said(err, func() string { return w.sent(t, sent.CreatedDocumentID) }), said(formErr, func() string { return "form" })}
+	},
+	signforms.OpListRespondents: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+		first := w.offer(t)
+		w.Advance(time.Minute)
+		second := w.offer(t)
+		number := map[string]string{first: "first", second: "second"}
+		for _, p := range []signforms.RespondentListParams{
+			{TemplateID: w.template}, {RespondentDocumentID: first}, {TemplateID: w.template, Page: 2, Limit: 1},
+		} {
+			page, err := c.Templates.Respondents(t.Context(), p)
+			got = append(got, outcome(page, err, func(r signforms.Respondent) string { return number[r.RespondentDocumentID] }))
+		}
+		return got
+	},
+	signforms.OpListResponses: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+		for _, p := range []signforms.ResponseListParams{
+			{FormID: w.form}, {ResponseID: w.responses[2]}, {FormID: w.form, Page: 2, Limit: 1},
+		} {
+			page, err := c.Forms.Responses(t.Context(), p)
+			got = append(got, outcome(page, err, func(r signforms.FormResponse) string { return r.RespondentEmail }))
+		}
+		return got
+	},
+}
+
+// refused is the result of a call that the service did not understand.
+const refused = "refused"
+
+func said(err error, result func() string) string {
+	if err != nil {
+		return refused
+	}
+	return result()
+}
+
+func outcome[T any](page *signforms.Page[T], err error, name func(T) string) string {
+	return said(err, func() string {
+		var names []string
+		for _, item := range page.Items {
+			names = append(names, name(item))
+		}
+		return fmt.Sprint(names)
+	})
+}
+
+// sent returns what the service has of a send, without what it made up.
+func (w *world) sent(t *testing.T, id string) string {
+	t.Helper()
+	var d signing.Document
+	require.NoError(t, w.store.View(func(tx *store.Tx) (err error) {
+		d, err = tx.Document(id)
+		return err
+	}))
+	s := d.Signers[0]
+	return fmt.Sprint(s.Name, s.Email, s.RoleTitle, s.RoleColour, s.Subject, s.Message, d.Mail, d.Variables, d.PDF.SHA256)
+}
+
+// TestEveryInputInEveryPlace: each input works as it does by default, in each place.
+func TestEveryInputInEveryPlace(t *testing.T) {
+	places := []signforms.Endpoint{
+		{Method: "POST", Inputs: signforms.InputsQuery}, {Method: "POST", Inputs: signforms.InputsBody},
+		{Method: "POST", Inputs: signforms.InputsQuery | signforms.InputsBody},
+	}
+	for op, effect := range effects {
+		plain := newWorld(t, op, signforms.Endpoint{})
+		want := effect(t, plain, plain.Client())
+		require.NotContains(t, want, refused, op)
+		for _, place := range places {
+			if op == signforms.OpSend && place.Inputs != signforms.InputsBody {
+				continue
+			}
+			w := newWorld(t, op, place)
+			require.Equal(t, want, effect(t, w, w.Client()), "%s %d", op, place.Inputs)
+			require.Empty(t, notes(w), "nothing was ignored")
+		}
+	}
+}
+
+// notes returns every note in the log of requests.
+func notes(w *world) (notes []string) {
+	for _, r := range w.Requests() {
+		notes = append(notes, r.Notes...)
+	}
+	return notes
+}

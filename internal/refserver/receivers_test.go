@@ -1,0 +1,104 @@
+package refserver_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/webhook"
+)
+
+// sdkReceiver starts a receiver made with the SDK. It records the types of the events that reach its functions.
+func sdkReceiver(t *testing.T, network *refserver.Network, o *webhook.VerifierOptions, secrets ...string) (url string, seen *[]string) {
+	t.Helper()
+	verifier, err := webhook.NewVerifier(secrets, o)
+	require.NoError(t, err)
+	seen = new([]string)
+	url = network.Serve("app.test", webhook.NewHandler(verifier, webhook.Funcs{
+		FormResponse: func(_ context.Context, e *webhook.FormResponse) error {
+			*seen = append(*seen, "form response")
+			return nil
+		},
+		Unknown: func(_ context.Context, e *webhook.UnknownEvent) error {
+			*seen = append(*seen, string(e.EventType()))
+			return nil
+		},
+	}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)}))
+	return url, seen
+}
+
+// TestWhatAReceiverMakesOfFaults confronts the SDK's receiver with each webhook fault.
+func TestWhatAReceiverMakesOfFaults(t *testing.T) {
+	type fault = refserver.WebhookFault
+	for name, c := range map[string]struct {
+		fault   fault
+		rawOnly bool
+		answers []int // 0: none
+		seen    []string
+	}{
+		"none":                {fault: fault{}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
+		"duplicate":           {fault: fault{Duplicate: true}, rawOnly: false, answers: []int{200, 200}, seen: []string{"form response"}},
+		"drop":                {fault: fault{Drop: true}, rawOnly: false, answers: []int{0}, seen: nil},
+		"wrong secret":        {fault: fault{Secret: "a guess"}, rawOnly: false, answers: []int{401}, seen: nil},
+		"previous secret":     {fault: fault{Secret: "previous"}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
+		"stale":               {fault: fault{Shift: -time.Hour}, rawOnly: false, answers: []int{401}, seen: nil},
+		"future":              {fault: fault{Shift: time.Hour}, rawOnly: false, answers: []int{401}, seen: nil},
+		"a little late":       {fault: fault{Shift: -time.Minute}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
+		"no signature":        {fault: fault{OmitHeader: "x-signature"}, rawOnly: false, answers: []int{401}, seen: nil},
+		"no timestamp":        {fault: fault{OmitHeader: "x-timestamp"}, rawOnly: false, answers: []int{401}, seen: nil},
+		"no content type":     {fault: fault{OmitHeader: "content-type"}, rawOnly: false, answers: []int{415}, seen: nil},
+		"no type":             {fault: fault{OmitType: true}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
+		"unknown type":        {fault: fault{Type: "new_thing"}, rawOnly: false, answers: []int{200}, seen: []string{"new_thing"}},
+		"huge":                {fault: fault{Pad: 2 << 20}, rawOnly: false, answers: []int{413}, seen: nil},
+		"re-encoded":          {fault: fault{Reencode: true}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
+		"re-encoded, raw":     {fault: fault{Reencode: true}, rawOnly: true, answers: []int{401}, seen: nil},
+		"re-encoded, unknown": {fault: fault{Reencode: true, Type: "<new>"}, rawOnly: false, answers: []int{200}, seen: []string{"<new>"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes a connection whose body was refused
+				network := refserver.NewNetwork()
+				defer network.Close()
+				srv := refserver.NewServer(t, &refserver.Options{Network: network})
+				defer srv.Close()
+				requireFaultsHappen(t, srv)
+				url, seen := sdkReceiver(t, network, &webhook.VerifierOptions{RawOnly: c.rawOnly}, srv.WebhookSecret, "previous")
+				_, submit := addPair(t, srv, url)
+				if name != "none" {
+					srv.FailWebhooks(c.fault)
+				}
+				submit()
+				require.NoError(t, srv.Settle(t.Context()))
+				var answers []int
+				for _, a := range srv.Deliveries()[0].Attempts {
+					answers = append(answers, a.StatusCode)
+					if a.StatusCode != 0 {
+						require.Equal(t, "application/json", a.AnswerHeader.Get("Content-Type"))
+					}
+				}
+				require.Equal(t, c.answers, answers)
+				require.Equal(t, c.seen, *seen)
+			})
+		})
+	}
+}
+
+// TestADelayedEventReachesTheReceiverLast reorders two events.
+func TestADelayedEventReachesTheReceiverLast(t *testing.T) {
+	network := refserver.NewNetwork()
+	t.Cleanup(network.Close)
+	srv := refserver.NewServer(t, &refserver.Options{Network: network})
+	url, seen := sdkReceiver(t, network, nil, srv.WebhookSecret)
+	_, submit := addPair(t, srv, url)
+	srv.FailWebhooks(refserver.WebhookFault{Nth: 1, Delay: time.Second, Type: "first"})
+	srv.FailWebhooks(refserver.WebhookFault{Nth: 1, Type: "second"})
+	submit()
+	submit()
+	require.NoError(t, srv.Settle(t.Context()))
+	srv.Advance(time.Second)
+	require.Equal(t, []string{"second", "first"}, *seen)
+}

@@ -1,0 +1,83 @@
+package refserver
+
+import "time"
+
+// authorEmail is the author of records that name none.
+const authorEmail = "author@example.com"
+
+// Template is a PDF with roles instead of people, to be sent with the client's Templates.Send.
+type Template struct {
+	Name         string          `json:"name"`                   // not empty
+	Roles        []Role          `json:"roles"`                  // at least one
+	SigningOrder bool            `json:"signingOrder,omitempty"` // roles sign in the order of Roles; default: in any
+	PDF          []byte          `json:"pdf,omitempty"`          // default: an empty page
+	Fields       []TemplateField `json:"fields,omitempty"`       // what signers fill in; default: nothing is required of them
+	Variables    []string        `json:"variables,omitempty"`    // names of its custom variables in square brackets, as in [v1]
+	AuthorEmail  string          `json:"authorEmail,omitempty"`  // default "author@example.com"
+	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // how long after sending its documents expire; default 0: never
+}
+
+// Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give it
+// several, who sign in any order among themselves, and one address may be several receivers; [Request].Notes tells when a role
+// does not have exactly one. What the service does then is not documented; [Profile].StrictRoles refuses it.
+type Role struct {
+	Title  string `json:"title"`            // not empty, and not that of another role
+	Colour string `json:"colour,omitempty"` // as the service writes it; may be empty
+}
+
+// Form is a list of questions, to be sent with the client's Forms.Send and answered with [Server.SubmitForm].
+type Form struct {
+	Title  string  `json:"title"`  // not empty
+	Fields []Field `json:"fields"` // at least one
+}
+
+// Field is one question of a [Form].
+type Field struct {
+	Question string       `json:"question"`           // not empty, and not that of another field
+	Kind     QuestionKind `json:"kind,omitempty"`     // default TextQuestion
+	Required bool         `json:"required,omitempty"` // a submission without an answer to it is refused
+	Choices  []string     `json:"choices,omitempty"`  // of a ChoiceQuestion
+}
+
+// Document is a PDF that is out for signing.
+type Document struct {
+	Name         string          `json:"name"`                   // not empty
+	Signers      []Signer        `json:"signers"`                // at least one, unless Draft
+	SigningOrder bool            `json:"signingOrder,omitempty"` // signers sign in the order of Signers; default: in any
+	PDF          []byte          `json:"pdf,omitempty"`          // default: an empty page
+	Fields       []TemplateField `json:"fields,omitempty"`       // what signers fill in; default: nothing is required of them
+	AuthorEmail  string          `json:"authorEmail,omitempty"`  // default "author@example.com"
+	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // how long from now until it expires; default 0: never
+	Draft        bool            `json:"draft,omitempty"`        // not sent yet: nobody can sign it
+}
+
+// Signer is one person who has to sign a [Document].
+type Signer struct {
+	Name  string `json:"name,omitempty"` // may be empty
+	Email string `json:"email"`          // an address alone, without a name: "ann@example.com"
+}
+
+// AddTemplate adds a template and returns its id. An invalid template fails the test.
+func (s *Server) AddTemplate(t Template) string {
+	s.t.Helper()
+	return s.must("AddTemplate")(s.TryAddTemplate(t))
+}
+
+// AddForm adds a form and returns its id. An invalid form fails the test.
+func (s *Server) AddForm(f Form) string {
+	s.t.Helper()
+	return s.must("AddForm")(s.TryAddForm(f))
+}
+
+// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid document
+// fails the test.
+func (s *Server) AddDocument(d Document) string {
+	s.t.Helper()
+	return s.must("AddDocument")(s.TryAddDocument(d))
+}
+
+// AddWebhook adds a webhook and returns its id. It receives the events from now on. An invalid webhook fails the test.
+func (s *Server) AddWebhook(w Webhook) string {
+	s.t.Helper()
+	return s.must("AddWebhook")(s.TryAddWebhook(w))
+}

@@ -1,0 +1,66 @@
+package refserver_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/storagetest"
+)
+
+// After a restart a relay finds its webhooks by its id, wherever it listens now, and what was pending for them arrives there.
+func TestRelayOutlivesARestart(t *testing.T) {
+	network := refserver.NewNetwork()
+	t.Cleanup(func() { network.Close() })
+	var got int
+	url := network.Serve("relay.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got++ }))
+	options := &refserver.Options{Network: network, Storage: new(storagetest.Memory), Start: start}
+	srv := refserver.NewServer(t, options)
+	before, err := srv.SetRelay("mine", refserver.Webhook{URL: "http://nobody.test", Event: refserver.SignatureCompleted})
+	require.NoError(t, err)
+	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+	require.NoError(t, srv.Signer(doc, ann[0].Email).View())
+	require.NoError(t, srv.Settle(t.Context()))
+	srv.Close()
+
+	srv = refserver.NewServer(t, options)
+	require.Equal(t, "mine", srv.Webhooks()[0].Relay)
+	after, err := srv.SetRelay("mine", refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.Len(t, srv.Webhooks(), 1)
+	srv.Advance(time.Minute)
+	require.Equal(t, 1, got)
+}
+
+func TestRelaysThatAreRefused(t *testing.T) {
+	srv := refserver.NewServer(t, nil)
+	hook := refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse}
+	_, err := srv.SetRelay("mine", hook)
+	require.NoError(t, err)
+	for field, c := range map[string]struct {
+		id    string
+		hooks []refserver.Webhook
+	}{
+		"URL":               {"mine", []refserver.Webhook{{Event: refserver.FormResponse}}},
+		"webhooks[1].Event": {"mine", []refserver.Webhook{hook, hook}},
+		"Documents[0]":      {"mine", []refserver.Webhook{{URL: "http://app.test", Event: refserver.TemplateResponse, Documents: []string{"none"}}}},
+	} {
+		_, err := srv.SetRelay(c.id, c.hooks...)
+		require.ErrorIs(t, err, refserver.ErrInvalid)
+		var wrong *refserver.InvalidError
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, field, wrong.Field)
+		require.Len(t, srv.Webhooks(), 1, "a refused change changes nothing")
+	}
+	for _, id := range []string{"", strings.Repeat("a", refserver.MaxName+1)} {
+		_, err := srv.SetRelay(id, hook)
+		var wrong *refserver.InvalidError
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, "id", wrong.Field)
+	}
+}

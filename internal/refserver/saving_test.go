@@ -1,0 +1,50 @@
+package refserver_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/storagetest"
+)
+
+// stuck is a storage whose Save can be made to block until its context ends.
+type stuck struct {
+	storagetest.Memory
+	stuck atomic.Bool
+}
+
+func (s *stuck) Save(ctx context.Context, records []refserver.Record) error {
+	if s.stuck.Load() {
+		<-ctx.Done()
+	}
+	return s.Memory.Save(ctx, records)
+}
+
+// TestClosingEndsASaveThatIsStuck: Close ends a blocked save after 10 seconds, even if a request waits for it.
+func TestClosingEndsASaveThatIsStuck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, storage := refserver.NewNetwork(), &stuck{}
+		defer network.Close()
+		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		document := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+		synctest.Wait() // until no other goroutine wants the store, because virtual time stands still while one waits for a mutex
+		storage.stuck.Store(true)
+		broken := make(chan error, 1)
+		go func() {
+			_, err := clientOf(t, srv).Documents.Void(t.Context(), signforms.PDFDocument(document))
+			broken <- err
+		}()
+		synctest.Wait()
+		began := time.Now()
+		srv.Close()
+		require.Equal(t, 10*time.Second, time.Since(began))
+		require.Error(t, <-broken)
+	})
+}

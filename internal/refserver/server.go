@@ -1,0 +1,303 @@
+package refserver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// Server is a running service. Its methods are safe for concurrent use. Do not change the exported fields.
+//
+// It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the newest:
+// see [Keep].
+type Server struct {
+	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
+	PublicURL     string // what links and payloads begin with: Options.PublicURL, or the URL
+	APIKey        string // for x-api-key
+	WorkspaceID   string // for the workspaceid header
+	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
+
+	options   Options
+	t         reporter
+	clock     clock
+	ids       *signing.IDs
+	store     *store.Store
+	links     signing.Links
+	sender    *delivery.Sender
+	outgoing  *http.Transport // of the sender
+	transport *http.Transport // of clients
+	requests  requestLog
+	refused   recent[string]
+	faults    *faults
+	http      *serving     // nil: it is reached through another server
+	handler   http.Handler // without Options.Middleware
+	service   *api.API
+	finisher  *finisher // nil: nobody makes finished files
+	keeper    *keeper   // nil: nothing is kept
+	unread    sync.Map  // the record by the SHA-256 of its file, for files that could not be read
+	watchers  watchers
+	watching  sync.Once // the store tells of its changes
+	logger    *slog.Logger
+
+	advancing chan struct{}   // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
+	ctx       context.Context // ends when the server closes
+	stop      context.CancelFunc
+
+	stopSaving context.CancelFunc // breaks off a Save
+	running    sync.WaitGroup
+	closing    sync.Once
+}
+
+// reporter is the part of a test that every method needs.
+type reporter interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the service
+// refuses returns an error. The log of a failed test ends with the requests that the server got and what it delivered,
+// as [Request.String] describes them.
+func NewServer(t testing.TB, opts *Options) *Server {
+	t.Helper()
+	s, err := start(t, opts)
+	if err != nil {
+		t.Fatalf("signformstest: %v", err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		if t.Failed() {
+			t.Log(s.history())
+		}
+	})
+	return s
+}
+
+// Start starts a server outside a test. The caller closes it. A wrong use of the methods that would fail a test panics; methods
+// with Try before their names return errors instead.
+func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
+
+// maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.
+const maxIdle = 64
+
+func start(t reporter, opts *Options) (*Server, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	limit, err := opts.check()
+	if err != nil {
+		return nil, ownInvalid(err)
+	}
+	if opts.Behind != nil {
+		own := *opts
+		own.Network, own.PublicURL = opts.Behind.options.Network, opts.Behind.PublicURL
+		return startWith(t, own, nil, opts.Behind.URL, limit)
+	}
+	listener, url, err := listen(opts.Network, opts.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("starting the reference service: %w", err)
+	}
+	return startWith(t, *opts, listener, url, limit)
+}
+
+// startWith starts a server that serves on a listener, unless that is nil.
+func startWith(t reporter, opts Options, listener net.Listener, url string, limit api.Limit) (*Server, error) {
+	s := newServer(t, opts, url)
+	if err := s.open(); err != nil {
+		if listener != nil {
+			listener.Close()
+		}
+		s.stop()
+		return nil, fmt.Errorf("starting the reference service: %w", err)
+	}
+	s.run(limit)
+	if listener == nil {
+		return s, nil
+	}
+	handler := http.Handler(s)
+	if s.options.Middleware != nil {
+		handler = s.options.Middleware(handler)
+	}
+	s.http = serve(listener, bodiesInTime(handler))
+	return s, nil
+}
+
+// receiverIdle is how long a connection to a receiver stays open without a request. Where two deliveries dial at once, one
+// connection may never carry a request; Node's server.close waits for such a one without end, http.Server.Shutdown for 5 s.
+const receiverIdle = time.Second
+
+// maxReceiverHeader is the maximum size of the header of a receiver's answer, in bytes. The log of deliveries stores the header.
+const maxReceiverHeader = 64 << 10
+
+func newServer(t reporter, opts Options, url string) *Server {
+	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
+	keep := opts.Keep.withDefaults()
+	s := &Server{
+		URL:       url,
+		PublicURL: public,
+		options:   opts,
+		t:         t,
+		logger:    opts.Logger,
+		clock:     clock{start: opts.Start},
+		ids:       signing.NewIDs(opts.Seed),
+		faults:    newFaults(opts.Seed),
+		links:     signing.Links{Base: public, Prefix: opts.Prefix},
+		requests:  requestLog{most: keep.Requests},
+		refused:   recent[string]{most: keep.Requests},
+		advancing: make(chan struct{}, 1),
+		outgoing: &http.Transport{
+			MaxIdleConnsPerHost: 16, IdleConnTimeout: receiverIdle, DisableCompression: true, MaxResponseHeaderBytes: maxReceiverHeader,
+		},
+		transport: &http.Transport{MaxIdleConnsPerHost: maxIdle},
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	s.ids.Prefix = opts.Prefix
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.store = store.New(s.Now)
+	s.store.SetBounds(store.Bounds{Deliveries: keep.Deliveries, Audit: keep.Audit, Messages: keep.Messages})
+	s.store.SetFinishes(opts.Finish != nil)
+	if opts.DialWebhook != nil {
+		s.outgoing.DialContext = opts.DialWebhook
+	}
+	if opts.Network != nil {
+		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
+	}
+	timestamps := delivery.TimestampFormat(opts.Profile.Timestamps)
+	s.sender = delivery.NewSender(delivery.Config{
+		Store: s.store, Client: delivery.NewHTTPClient(s.outgoing), Links: s.links,
+		Frozen: s.clock.frozen(), Stamp: func() string { return timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
+	})
+	return s
+}
+
+// run starts what works beside requests.
+func (s *Server) run(limit api.Limit) {
+	s.running.Go(func() { s.sender.Run(s.ctx) })
+	if s.options.Finish != nil {
+		s.finisher = newFinisher(s)
+		s.running.Go(func() { s.finisher.run(s.ctx) })
+	}
+	s.handler = s.newHandler(limit)
+}
+
+// ServeHTTP answers a request as the server does that arrived at its address, but without [Options].Middleware. It implements
+// [http.Handler], for Options.Behind.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// listen returns a listener on addr, or under a free name of the network, and its URL.
+func listen(n *Network, addr string) (net.Listener, string, error) {
+	if n == nil {
+		l, err := net.Listen("tcp", cmp.Or(addr, "127.0.0.1:0"))
+		if err != nil {
+			return nil, "", err
+		}
+		return l, "http://" + reachable(l.Addr()), nil
+	}
+	for i := 1; ; i++ {
+		host := "service.test"
+		if i > 1 {
+			host = fmt.Sprintf("service-%d.test", i)
+		}
+		l, err := n.listen(host)
+		if err == nil || n.isClosed() {
+			return l, "http://" + host, err
+		}
+	}
+}
+
+// reachable is the address by which this machine reaches a listener: one that listens on every address is on loopback too.
+func reachable(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if ok && tcp.IP.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return a.String()
+}
+
+// Shutdown stops the server as Close does, but first lets requests and webhook attempts that are under way end, and begins no
+// others. It returns ctx's error when that ends before they do, and then has broken them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.Close()
+	if s.http != nil {
+		if err := s.http.finish(ctx); err != nil {
+			return err
+		}
+	}
+	return s.sender.Quiesce(ctx)
+}
+
+// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind, except for a
+// call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
+//
+// A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods that would change
+// something return an error that matches [ErrClosed], or fail the test where they return no error. What tests call in goroutines and
+// cleanups does nothing: Advance, ClearFaults, and the functions that Fail and FailWebhooks return.
+func (s *Server) Close() {
+	s.closing.Do(func() {
+		defer s.boundSaving()() // handlers and the sender may wait for a Save
+		if s.http != nil {
+			s.http.close()
+		}
+		s.stop()
+		s.running.Wait()
+		s.outgoing.CloseIdleConnections()
+		s.closeStore()
+		s.watchers.close()
+	})
+}
+
+// Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
+// Verifier's clock.
+func (s *Server) Now() time.Time { return s.clock.Now() }
+
+// Format prints the URL for every verb: a server holds keys, secrets, signing links and personal data. For %w, and for a server
+// in an unexported field that is printed with a verb such as %s, fmt calls no methods and prints it all. go vet reports such verbs.
+func (s *Server) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Server(%s)", s.URL) }
+
+// LogValue returns what Format prints.
+func (s *Server) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
+
+// stampClock returns the time for x-timestamp.
+func (s *Server) stampClock() time.Time {
+	if s.options.VirtualTimestamps {
+		return s.Now()
+	}
+	return time.Now()
+}
+
+// require fails the test, or panics outside of one, unless the caller's input is ok.
+func (s *Server) require(ok bool, format string, args ...any) {
+	if !ok {
+		s.t.Helper()
+		s.t.Fatalf("signformstest: "+format, args...)
+	}
+}
+
+// must returns a function that returns the id, or fails the test with the method's name.
+func (s *Server) must(method string) func(id string, err error) string {
+	return func(id string, err error) string {
+		s.t.Helper()
+		s.require(err == nil, "%s: %v", method, err)
+		return id
+	}
+}
+
+type panicker struct{}
+
+func (panicker) Helper() {}
+
+func (panicker) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

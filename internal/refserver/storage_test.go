@@ -1,0 +1,421 @@
+package refserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/refserver/storagetest"
+)
+
+// fated is a storage whose saves and loads can be made to fail or to have an unknown outcome.
+type fated struct {
+	storagetest.Memory
+	fate     atomic.Int32 // the fate of every save
+	saves    atomic.Int32
+	loadFail atomic.Bool
+	fails    atomic.Bool // set by a test that has made it fail
+}
+
+func newFated() *fated {
+	f := &fated{}
+	f.Decide = func([]refserver.Record) storagetest.Fate {
+		f.saves.Add(1)
+		return storagetest.Fate(f.fate.Load())
+	}
+	return f
+}
+
+func (f *fated) becomes(fate storagetest.Fate) { f.fate.Store(int32(fate)) }
+
+func (f *fated) Load(ctx context.Context, yield func(refserver.Record) error) error {
+	if f.loadFail.Load() {
+		return errors.New("no loading")
+	}
+	return f.Memory.Load(ctx, yield)
+}
+
+var ann = []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}
+
+// changes holds one change of each kind, made by a program or a client. Each returns the status of the answer or the error of the
+// method.
+func changes(t *testing.T, srv *refserver.Server) map[string]func() (int, error) {
+	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
+	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
+	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+	hook := srv.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.FormResponse})
+	method := func(fn func() error) func() (int, error) { return func() (int, error) { return 0, fn() } }
+	request := func(path, body string) func() (int, error) {
+		return func() (int, error) {
+			status, _ := call(t, srv, http.MethodPost, path, body)
+			return status, nil
+		}
+	}
+	return map[string]func() (int, error){
+		"template": method(func() error {
+			_, err := srv.TryAddTemplate(refserver.Template{Name: "Another", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
+			return err
+		}),
+		"form": method(func() error {
+			_, err := srv.TryAddForm(refserver.Form{Title: "F", Fields: []refserver.Field{{Question: "?"}}})
+			return err
+		}),
+		"document": method(func() error {
+			_, err := srv.TryAddDocument(refserver.Document{Name: "D", Signers: ann})
+			return err
+		}),
+		"webhook": method(func() error {
+			_, err := srv.TryAddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.FormResponse})
+			return err
+		}),
+		"key":         method(func() error { _, err := srv.AddAPIKey(); return err }),
+		"view":        method(func() error { return srv.Signer(doc, "ann@example.com").View() }),
+		"expire":      method(func() error { return srv.Expire(doc) }),
+		"submit":      method(func() error { _, err := srv.SubmitForm(form, refserver.Submission{}); return err }),
+		"sample":      method(func() error { _, err := srv.TryTestWebhook(hook); return err }),
+		"disable":     method(func() error { return srv.DisableWebhook(hook) }),
+		"rotate":      method(func() error { _, err := srv.RotateWebhookSecret(hook); return err }),
+		"advance":     method(func() error { return srv.TryAdvance(t.Context(), time.Second) }),
+		"reset":       method(func() error { return srv.Reset() }),
+		"void":        request("/void-document?documentType=PDF&documentId="+doc, ""),
+		"remind":      request("/send-reminder?documentType=PDF&documentId="+doc, ""),
+		"send":        request("/pdf-template-lambda", `{"signingType":"PDF_TEMPLATE","documentId":"`+template+`","receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Buyer"}]}`),
+		"send a form": request("/pdf-template-lambda", `{"signingType":"FORM_TEMPLATE","documentId":"`+form+`","receiversList":[{"name":"Ann","email":"ann@example.com"}]}`),
+	}
+}
+
+// TestASaveThatFailsChangesNothing makes each change while the storage fails. The change is refused and leaves no trace. Afterwards it
+// succeeds.
+func TestASaveThatFailsChangesNothing(t *testing.T) {
+	names := changes(t, refserver.NewServer(t, nil))
+	for name := range names {
+		t.Run(name, func(t *testing.T) {
+			storage := newFated()
+			srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage, PublicURL: publicURL, Seed: 1})
+			change := changes(t, srv)[name]
+			before, saved := stateOf(srv), storage.Count("")
+			storage.becomes(storagetest.Failed)
+			status, err := change()
+			require.True(t, errors.Is(err, refserver.ErrStorage) || status == 503, "%v %d", err, status)
+			require.Equal(t, before, stateOf(srv))
+			require.Equal(t, saved, storage.Count(""))
+
+			storage.becomes(storagetest.Saved)
+			saves := storage.saves.Load()
+			status, err = change()
+			require.True(t, err == nil && (status == 0 || status == 200), "%v %d", err, status)
+			require.Greater(t, storage.saves.Load(), saves)
+		})
+	}
+}
+
+// TestASaveThatMayHaveBeenCarriedOut makes a change whose save has an unknown outcome. Until the state is loaded again, no changes are
+// possible, and reads show the state before. After that the change is either there or not.
+func TestASaveThatMayHaveBeenCarriedOut(t *testing.T) {
+	for fate, there := range map[storagetest.Fate]bool{storagetest.UnknownKept: true, storagetest.UnknownLost: false} {
+		storage := newFated()
+		srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage, PublicURL: publicURL})
+		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
+		before := stateOf(srv)
+		storage.becomes(fate)
+		storage.loadFail.Store(true)
+		err := srv.Signer(doc, "ann@example.com").Sign()
+		require.ErrorIs(t, err, refserver.ErrStorage)
+
+		storage.becomes(storagetest.Saved)
+		saves := storage.saves.Load()
+		status, answer := call(t, srv, http.MethodPost, "/void-document?documentType=PDF&documentId="+doc, "")
+		require.Equal(t, 503, status, "%v", answer)
+		require.ErrorIs(t, srv.Expire(doc), refserver.ErrStorage)
+		require.Equal(t, before, stateOf(srv))
+		status, _ = call(t, srv, http.MethodGet, "/get-documents?documentType=PDF", "")
+		require.Equal(t, 200, status)
+		require.Equal(t, saves, storage.saves.Load(), "nothing is saved while the state is in doubt")
+
+		storage.loadFail.Store(false)
+		srv.AddDocument(refserver.Document{Name: "Another", Draft: true})
+		d, _ := srv.FindDocument(doc)
+		require.Equal(t, there, d.Status == refserver.StatusSigned, "%s", d.Status)
+		again, _ := restart(t, srv, &storage.Memory, refserver.Options{Start: start, PublicURL: publicURL})
+		require.Equal(t, stateOf(srv), stateOf(again))
+	}
+}
+
+// TestReadingSavesNothing lets a document expire and reads it. It is shown as expired at once, also by another server on the saved
+// records. Its status is saved with the next change.
+func TestReadingSavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := refserver.NewNetwork()
+		defer network.Close()
+		storage := newFated()
+		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage, PublicURL: publicURL})
+		defer srv.Close()
+		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, ExpiresFor: time.Hour})
+		time.Sleep(2 * time.Hour)
+		storage.becomes(storagetest.Failed)
+		saves := storage.saves.Load()
+		d, _ := srv.FindDocument(doc)
+		require.Equal(t, refserver.Status("EXPIRED"), d.Status)
+		require.Len(t, srv.Audit(doc), 3)
+		require.Equal(t, saves, storage.saves.Load())
+
+		unsaved := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
+		defer unsaved.Close()
+		require.Equal(t, stateOf(srv), stateOf(unsaved))
+		storage.becomes(storagetest.Saved)
+		srv.AddDocument(refserver.Document{Name: "Another", Draft: true})
+		saved := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
+		defer saved.Close()
+		require.Equal(t, stateOf(srv), stateOf(saved))
+	})
+}
+
+// endpoint counts the deliveries to a host name of a network in memory.
+func endpoint(network *refserver.Network, arrived *atomic.Int32) (url string) {
+	return network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
+}
+
+// TestTheSenderWaitsForTheStorage: the storage fails for three minutes. No delivery starts before the outcome of the one before is
+// saved, the sender does not retry the storage in a busy loop, and each delivery arrives once.
+func TestTheSenderWaitsForTheStorage(t *testing.T) {
+	t.Parallel()
+	for fate, before := range map[storagetest.Fate]int32{storagetest.Failed: 1, storagetest.UnknownKept: 2, storagetest.UnknownLost: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
+			defer network.Close()
+			srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+			defer srv.Close()
+			srv.AddWebhook(refserver.Webhook{URL: endpoint(network, arrived), Event: refserver.SignatureCompleted})
+			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+			inner := storage.Decide
+			storage.Decide = func(records []refserver.Record) storagetest.Fate {
+				if records[0].Kind != "delivery" {
+					return storagetest.Saved // the signature; the later saves are outcomes of attempts
+				}
+				return inner(records)
+			}
+			storage.becomes(fate)
+			require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+			require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
+			time.Sleep(3 * time.Minute)
+			require.Equal(t, before, arrived.Load())
+			require.LessOrEqual(t, storage.saves.Load(), int32(190), "about one try a second")
+
+			storage.becomes(storagetest.Saved)
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Equal(t, int32(2), arrived.Load(), "signed and completed")
+			for _, d := range srv.Deliveries() {
+				require.Equal(t, refserver.DeliveryDelivered, d.Status)
+				require.Len(t, d.Attempts, 1)
+			}
+		})
+	}
+}
+
+// TestAnAnswerThatCannotBeSavedIsNotForgotten: the storage fails when the outcome of an attempt is saved. The log has the attempt once.
+// The endpoint gets the delivery once if it accepted the attempt, and again when the repeat is due if not.
+func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
+	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+		for _, statuses := range [][]int{{200}, {500, 200}} {
+			synctest.Test(t, func(t *testing.T) {
+				network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
+				defer network.Close()
+				srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+				defer srv.Close()
+				url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					n := arrived.Add(1)
+					if n == 1 {
+						storage.becomes(fate)
+					}
+					w.WriteHeader(statuses[min(int(n), len(statuses))-1])
+				}))
+				hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
+				id := srv.TestWebhook(hook)
+				if err := srv.Settle(t.Context()); err != nil || fate != storagetest.UnknownKept { // a kept save may have been loaded by then
+					require.ErrorIs(t, err, refserver.ErrStorage)
+				}
+				time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
+				synctest.Wait()
+				storage.becomes(storagetest.Saved)
+				time.Sleep(10 * time.Second)
+				require.NoError(t, srv.Settle(t.Context()))
+				require.EqualValues(t, len(statuses), arrived.Load())
+				d, err := srv.Delivery(id)
+				require.NoError(t, err)
+				require.Equal(t, refserver.DeliveryDelivered, d.Status)
+				require.Len(t, d.Attempts, len(statuses))
+			})
+		}
+	}
+}
+
+// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on records that were saved while an attempt was under way. The status in
+// the record is pending, or sending as in files of earlier versions.
+func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
+	for _, status := range []string{"pending", "sending"} {
+		synctest.Test(t, func(t *testing.T) {
+			network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
+			defer network.Close()
+			var cut *storagetest.Memory
+			url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				if arrived.Add(1) == 1 {
+					cut = storage.Copy()
+				}
+			}))
+			srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+			srv.TestWebhook(srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted}))
+			require.NoError(t, srv.Settle(t.Context()))
+			srv.Close()
+			require.Equal(t, int32(1), arrived.Load())
+
+			setDeliveryStatus(t, cut, "pending", status)
+			again := refserver.NewServer(t, &refserver.Options{Network: network, Storage: cut})
+			defer again.Close()
+			synctest.Wait()
+			require.NoError(t, again.Settle(t.Context()))
+			require.Equal(t, int32(2), arrived.Load())
+			require.Equal(t, refserver.DeliveryDelivered, again.Deliveries()[0].Status)
+		})
+	}
+}
+
+// setDeliveryStatus rewrites the one delivery of a storage.
+func setDeliveryStatus(t *testing.T, storage *storagetest.Memory, from, to string) {
+	t.Helper()
+	var changed []refserver.Record
+	require.NoError(t, storage.Load(t.Context(), func(r refserver.Record) error {
+		if r.Kind == "delivery" {
+			text := strings.Replace(string(r.Data), `"Status":"`+from+`"`, `"Status":"`+to+`"`, 1)
+			require.Contains(t, text, to)
+			changed = append(changed, refserver.Record{Kind: r.Kind, ID: r.ID, Data: []byte(text)})
+		}
+		return nil
+	}))
+	require.Len(t, changed, 1)
+	storage.Decide = nil
+	require.NoError(t, storage.Save(t.Context(), changed))
+}
+
+// TestAClaimIsShownButNotSaved: a delivery is saved when it falls due and when it is done, but not when an attempt starts.
+func TestAClaimIsShownButNotSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, storage, saved := refserver.NewNetwork(), newFated(), 0
+		defer network.Close()
+		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		defer srv.Close()
+		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }))
+		hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
+		happenings, stop := srv.Watch(100)
+		defer stop()
+		storage.Decide = func(records []refserver.Record) storagetest.Fate {
+			saved += len(records)
+			return storagetest.Saved
+		}
+		id := srv.TestWebhook(hook)
+		synctest.Wait()
+		require.Equal(t, refserver.DeliverySending, srv.Deliveries()[0].Status)
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, 2, saved)
+		var told int
+		for _, h := range drain(happenings) {
+			if h.Kind == refserver.DeliveryHappening && h.ID == id {
+				told++
+			}
+		}
+		require.Equal(t, 3, told, "pending, sending, delivered")
+	})
+}
+
+func TestMemoryStorage(t *testing.T) {
+	storagetest.Run(t, func(*testing.T) (refserver.Storage, func() refserver.Storage) {
+		m := &storagetest.Memory{}
+		return m, func() refserver.Storage {
+			m = m.Copy()
+			return m
+		}
+	})
+}
+
+// A full disk may have room for a small change. CheckStorage reports that until there is room for 64 KiB, however large the change was
+// that failed, and leaves nothing behind.
+func TestCheckStorageTriesSomeRoom(t *testing.T) {
+	var room, last, atLeast atomic.Int64
+	room.Store(1 << 30)
+	storage := &storagetest.Memory{Decide: func(records []refserver.Record) storagetest.Fate {
+		n := int64(0)
+		for _, r := range records {
+			n += int64(len(r.Data))
+		}
+		if last.Store(n); n > room.Load() || n < atLeast.Load() {
+			return storagetest.Failed
+		}
+		return storagetest.Saved
+	}}
+	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
+	large := refserver.Document{Name: "Lease"}
+	for i := range 100 {
+		large.Signers = append(large.Signers, refserver.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
+	}
+	room.Store(5_000)
+	_, err := srv.TryAddDocument(large)
+	require.ErrorIs(t, err, refserver.ErrStorage)
+	for range 3 {
+		_, err = srv.AddAPIKey()
+		require.NoError(t, err)
+		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
+	}
+	room.Store(66_000)
+	_, err = srv.TryAddDocument(large)
+	require.ErrorIs(t, err, refserver.ErrStorage)
+	require.NoError(t, srv.CheckStorage())
+	require.Less(t, last.Load(), int64(1_000), "nothing is left of the try")
+	room.Store(5_000)
+	require.NoError(t, srv.CheckStorage())
+
+	room.Store(5_000)
+	_, err = srv.TryAddDocument(large)
+	require.ErrorIs(t, err, refserver.ErrStorage)
+	room.Store(1 << 30)
+	atLeast.Store(5_000)
+	require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage, "the try is saved, and what takes it away is not")
+	atLeast.Store(0)
+	before := stateOf(srv)
+	srv, _ = restart(t, srv, storage, refserver.Options{Start: start, PublicURL: srv.PublicURL})
+	require.Equal(t, before, stateOf(srv))
+}
+
+// TestCheckStorage: CheckStorage reports a failing storage from the first change that was not saved until a save succeeds.
+func TestCheckStorage(t *testing.T) {
+	require.NoError(t, refserver.NewServer(t, nil).CheckStorage())
+	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
+		storage := newFated()
+		srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
+		saves := storage.saves.Load()
+		require.NoError(t, srv.CheckStorage())
+		require.Equal(t, saves, storage.saves.Load(), "there was nothing to find out")
+
+		storage.becomes(fate)
+		_, err := srv.AddAPIKey()
+		require.ErrorIs(t, err, refserver.ErrStorage)
+		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
+		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
+		storage.loadFail.Store(true)
+		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
+		storage.loadFail.Store(false)
+		storage.becomes(storagetest.Saved)
+		require.NoError(t, srv.CheckStorage())
+		before := stateOf(srv)
+		require.NoError(t, srv.CheckStorage())
+		again, _ := restart(t, srv, &storage.Memory, refserver.Options{Start: start, PublicURL: srv.PublicURL})
+		require.Equal(t, before, stateOf(again))
+	}
+}

@@ -1,0 +1,66 @@
+package refserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/signforms/signforms-go/internal/refserver/delivery"
+	"github.com/signforms/signforms-go/internal/refserver/signing"
+)
+
+func (f WebhookFault) matches(a *delivery.Request) bool {
+	return (f.WebhookID == "" || f.WebhookID == a.Webhook.ID) &&
+		slices.ContainsFunc(a.Delivery.Events, func(e signing.Event) bool {
+			return (f.EventType == "" || f.EventType == string(e.Type)) && (f.DocumentID == "" || about(e, f.DocumentID))
+		})
+}
+
+func about(e signing.Event, id string) bool {
+	return e.SourceID == id || e.Document != nil && e.Document.ID == id || e.Response != nil && (e.Response.ID == id || e.Response.ObjectID == id)
+}
+
+// changes reports whether a receiver can tell that the fault happened to an attempt.
+func (f WebhookFault) changes(a *delivery.Request) bool {
+	return f.Drop || f.Delay > 0 || f.Duplicate || f.Shift != 0 || f.OmitHeader != "" || f.Pad > 0 || f.Reencode ||
+		f.Secret != "" && f.Secret != a.Webhook.Secret || !bytes.Equal(f.edit(a.Body, 0), a.Body)
+}
+
+func (f WebhookFault) edit(body []byte, pad int) []byte {
+	return delivery.Edit(body, delivery.Changes{OmitType: f.OmitType, Type: f.Type, Pad: pad})
+}
+
+// tamper changes what an attempt sends.
+func (s *Server) tamper(a *delivery.Request) {
+	f, ok := s.faults.webhook(a, s.Now())
+	if !ok {
+		return
+	}
+	a.Drop, a.Delay, a.Duplicate = f.Drop, f.Delay, f.Duplicate
+	if f.Secret != "" {
+		a.Webhook.Secret = f.Secret
+	}
+	if f.Shift != 0 {
+		a.Timestamp = delivery.TimestampFormat(s.options.Profile.Timestamps).Format(s.stampClock().Add(f.Shift))
+	}
+	if f.OmitType || f.Type != "" || f.Pad > 0 {
+		a.Body = f.edit(a.Body, f.Pad)
+	}
+	a.Seal()
+	if f.OmitHeader != "" {
+		a.Header.Del(f.OmitHeader)
+	}
+	if f.Reencode {
+		a.Body = reencode(a.Body)
+	}
+}
+
+// reencode indents JSON and escapes it for HTML, as Go's encoder and many proxies do.
+func reencode(body []byte) []byte {
+	var escaped, out bytes.Buffer
+	json.HTMLEscape(&escaped, body)
+	if err := json.Indent(&out, escaped.Bytes(), "", "  "); err != nil {
+		panic(err) // our own JSON
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,123 @@
+package refserver
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/refserver/store"
+)
+
+// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the way (webhook retries, documents
+// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
+// calls of the server's clients that wait to send a reminder look at the clock again. Different webhooks deliver side by side.
+//
+// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of the wall clock
+// is not waited for again until it answers: what falls due to it is delivered beside the clock, one after the other and perhaps later
+// than due. [Server.Unanswering] names such webhooks. A closed server is not advanced, and that fails no test: a goroutine that
+// advances may outlive the server.
+func (s *Server) Advance(d time.Duration) {
+	s.t.Helper()
+	err := s.TryAdvance(context.Background(), d)
+	s.require(err == nil || errors.Is(err, ErrClosed), "Advance: %v", err)
+}
+
+// TryAdvance is [Server.Advance], but returns an error: ctx's when that ends first, one that matches [ErrStorage] when the server's
+// state could not be saved, and [ErrClosed] when the server is closed. Then the clock was moved a part of the way, or not at all, and
+// what is not due by then stays due at its time. A d that is negative or too large is an error that matches [ErrInvalid], and the clock
+// stays where it is. [Server.Now] tells how far an advance has come.
+func (s *Server) TryAdvance(ctx context.Context, d time.Duration) error {
+	switch {
+	case d < 0:
+		return invalid("", "%v would move the clock back", d)
+	case s.store.Closed():
+		return s.publicError(store.ErrClosed)
+	}
+	select {
+	case s.advancing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.advancing }()
+	if now := s.Now(); d > lastTime.Sub(now) {
+		return invalid("", "%v from %s on would move the clock past %s", d, now.Format(time.DateOnly), lastTime.Format(time.DateOnly))
+	}
+	err := s.advance(ctx, d)
+	s.watchers.tell(Happening{Kind: ClockHappening, At: s.Now()})
+	return s.publicError(err)
+}
+
+// Unanswering returns the ids of the webhooks that have deliveries under way and gave their last attempt no answer in time, in no
+// order.
+func (s *Server) Unanswering() []string { return s.sender.Unanswering() }
+
+// advance makes what falls due on the way happen, each at its own time. Expiry needs no step: every transaction of the
+// store begins with it.
+func (s *Server) advance(ctx context.Context, d time.Duration) error {
+	for {
+		s.sender.Wake()
+		s.finisher.wakeUp()
+		if err := s.settleWith(ctx, s.sender.SettleAnswering); err != nil || d <= 0 {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		step := d
+		if next, ok := s.nextDue(); ok {
+			step = min(step, max(next.Sub(s.Now()), 0))
+		}
+		if err := s.keepClock(step); err != nil {
+			return err
+		}
+		s.clock.advance(step)
+		d -= step
+	}
+}
+
+// keepClock saves that the clock is about to be moved by step, so that after a restart it is not behind a time that was seen.
+func (s *Server) keepClock(step time.Duration) error {
+	if step == 0 || !s.store.Durable() {
+		return nil
+	}
+	return s.store.Update(func(tx *store.Tx) error {
+		v := tx.Service()
+		v.Offset, v.Latest = s.clock.advanced()+step, tx.Now.Add(step)
+		tx.PutService(v)
+		return nil
+	})
+}
+
+// nextDue returns when the next delivery or finished file is due.
+func (s *Server) nextDue() (at time.Time, ok bool) {
+	s.store.View(func(tx *store.Tx) error {
+		at, ok = tx.NextDeliveryAt()
+		if _, finish, due := tx.NextToFinish(); due && (!ok || finish.Before(at)) {
+			at, ok = finish, true
+		}
+		return nil
+	})
+	return at, ok
+}
+
+// Settle returns when no webhook delivery and no finished file is due or under way; one that waits for its next attempt, as after an
+// error, does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
+// [ErrClosed] when the server is closed first.
+func (s *Server) Settle(ctx context.Context) error { return s.publicError(s.settle(ctx)) }
+
+func (s *Server) settle(ctx context.Context) error { return s.settleWith(ctx, s.sender.Settle) }
+
+// settleWith waits for files and, by deliveries, for webhooks.
+func (s *Server) settleWith(ctx context.Context, deliveries func(context.Context) error) error {
+	for {
+		if err := s.finisher.settle(ctx); err != nil {
+			return err
+		}
+		if err := deliveries(ctx); err != nil {
+			return err
+		}
+		if !s.finisher.busy() {
+			return nil
+		}
+	}
+}
