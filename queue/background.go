@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// How long Run waits for the store: for one statement or transaction, and for one of the sweep, which may read and change a batch of rows
-// from a slow disk. The first also bounds how long Run waits at its end for a store that does not answer.
+// How long Run waits for the store: for one statement or transaction, and for one of the sweep, which may read and change
+// a batch of rows from a slow disk. The first also bounds how long Run waits at its end for a store that does not answer.
 const (
 	stepTimeout  = 5 * time.Second
 	batchTimeout = 30 * time.Second
@@ -18,8 +18,8 @@ const (
 
 var errNoAnswer = errors.New("the store did not answer in time")
 
-// background bounds what Run asks of the store besides its functions. After a failover the connections of a pool may neither answer nor
-// end.
+// background bounds what Run asks of the store besides its functions. After a failover the connections of a pool may neither
+// answer nor end.
 type background struct {
 	log  *slog.Logger
 	drop func() // makes the store open new connections; nil on SQLite
@@ -32,9 +32,11 @@ func newBackground(log *slog.Logger) *background {
 	return &background{log: log, silent: map[string]bool{}}
 }
 
-// within runs one step for at most limit. It logs a step that it gives up, once until the step is answered again. The error then
-// matches errNoAnswer.
-func (b *background) within(ctx context.Context, limit time.Duration, what string, step func(context.Context) error) error {
+// within runs one step for at most limit. It logs a step that it gives up, once until the step is answered again. The error
+// then matches errNoAnswer.
+func (b *background) within(
+	ctx context.Context, limit time.Duration, what string, step func(context.Context) error,
+) error {
 	bounded, cancel := context.WithTimeoutCause(ctx, limit, errNoAnswer)
 	defer cancel()
 	err := step(bounded)
@@ -57,9 +59,4 @@ func (b *background) within(ctx context.Context, limit time.Duration, what strin
 		return err
 	}
 	return fmt.Errorf("%w: %w", errNoAnswer, err)
-}
-
-// noteWithin is store.note as one step of the background.
-func (q *Queue) noteWithin(ctx context.Context, what string, do func(*tx) error) error {
-	return q.background.within(ctx, stepTimeout, what, func(ctx context.Context) error { return q.db.note(ctx, do) })
 }

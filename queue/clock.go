@@ -20,12 +20,10 @@ func (c *clocks) fill() {
 	if c.boot == nil {
 		c.bootID, c.boot = bootClock()
 	}
-}
-
-// processClock returns a clock that shows how long ago it was made. It has no id, because other processes do not see the same.
-func processClock() (id string, since func() time.Duration) {
-	start := time.Now()
-	return "", func() time.Duration { return time.Since(start) }
+	if c.boot == nil { // the clock of this process has no id, because other processes do not see the same
+		start := time.Now()
+		c.boot = func() time.Duration { return time.Since(start) }
+	}
 }
 
 // clock tells the store's time: what the database's clock showed when it was read last, and the time that has passed since then by a

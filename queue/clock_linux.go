@@ -9,11 +9,11 @@ import (
 )
 
 // bootClock returns an id of this start of the machine, and a clock that shows how long ago that was. The clock also runs while the
-// machine is suspended, nobody can set it, and all processes see the same.
+// machine is suspended, nobody can set it, and all processes see the same. It returns nil where there is none.
 func bootClock() (id string, since func() time.Duration) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if _, failed := readBoottime(); err != nil || failed {
-		return processClock()
+		return "", nil
 	}
 	return strings.TrimSpace(string(text)), func() time.Duration {
 		now, _ := readBoottime()

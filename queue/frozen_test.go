@@ -46,7 +46,8 @@ func newProxy(t *testing.T, on string) (*proxy, stage) {
 		frozen: make(chan struct{}), ended: make(chan struct{}),
 	}
 	go p.serve()
-	through := fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable default_query_exec_mode=exec", l.Addr().(*net.TCPAddr).Port)
+	port := l.Addr().(*net.TCPAddr).Port
+	through := fmt.Sprintf("host=127.0.0.1 port=%d sslmode=disable default_query_exec_mode=exec", port)
 	return p, stage{T: t, where: where(strings.Replace(c.newSchema(t), "host="+c.dir, through, 1))}
 }
 
@@ -188,7 +189,8 @@ func TestFrozenTransactionHoldsNoLine(t *testing.T) {
 			require.Eventually(t, func() bool {
 				return s.deliver(receiver, webhooktest.Payload(completed("a", 3))).Code != http.StatusOK
 			}, 3*time.Second, time.Millisecond, "the line was never locked")
-			for until := time.Now().Add(15 * time.Second); s.deliver(receiver, webhooktest.Payload(completed("a", 4))).Code != http.StatusOK; {
+			until := time.Now().Add(15 * time.Second)
+			for s.deliver(receiver, webhooktest.Payload(completed("a", 4))).Code != http.StatusOK {
 				require.True(t, time.Now().Before(until), "the line stays locked")
 			}
 		})
@@ -289,7 +291,7 @@ func TestListeningAgainWithinAMinute(t *testing.T) {
 	})
 }
 
-// Where PgBouncer gives a connection to others between transactions, the error about their prepared statements says what to set.
+// Where PgBouncer gives a connection to others between transactions, the error about prepared statements says what to set.
 func TestPgBouncerHint(t *testing.T) {
 	s := stage{T: t, where: where(bouncer(t, "transaction"))}
 	var err error

@@ -1,8 +1,10 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -325,4 +327,57 @@ func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
 		}
 	}
 	return nil
+}
+
+// names reports whether f selects by ids, so that [Queue.Erase] also looks for them in events that are not understood.
+func (f *Filter) names() bool { return f.Document != "" || f.Response != "" || f.Signers != nil }
+
+// foundIn reports whether an event that is not understood holds the ids that f names, each as a whole JSON string. It returns false for
+// an event that is understood, because its ids are in columns. ok is false if body is not JSON.
+func (f *Filter) foundIn(body []byte) (found, ok bool) {
+	if !json.Valid(body) {
+		return false, false
+	}
+	e, err := (&claim{body: body}).event()
+	if err != nil || understood(e) {
+		return false, err == nil
+	}
+	values := stringsIn(body)
+	has := func(id string) bool { return slices.Contains(values, id) }
+	return (f.Document == "" || has(f.Document)) && (f.Response == "" || has(f.Response)) &&
+		(f.Signers == nil || slices.ContainsFunc(f.Signers, has)), true
+}
+
+// stringsIn returns the strings of valid JSON that are not names of members. It also finds those under a name that is there twice.
+func stringsIn(body []byte) (values []string) {
+	type level struct{ object, name bool } // name: a name comes next
+	var levels []level
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return values
+		}
+		top := len(levels) - 1
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '}' || v == ']' {
+				levels = levels[:top]
+				top--
+			} else {
+				levels = append(levels, level{v == '{', v == '{'})
+				continue
+			}
+		case string:
+			if top >= 0 && levels[top].name {
+				levels[top].name = false
+				continue
+			}
+			values = append(values, v)
+		}
+		if top >= 0 {
+			levels[top].name = levels[top].object
+		}
+	}
 }

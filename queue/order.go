@@ -1,9 +1,11 @@
 package queue
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -112,4 +114,50 @@ func signerList(ids []string) string {
 // storable returns s without NUL characters, which Postgres cannot store in a text.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// looseIDs are the ids of an event whose type is not known, or that could not be decoded. What does not fit is left out.
+type looseIDs struct {
+	document, response string
+	signers            []string
+}
+
+func readLoosely(raw []byte) (ids looseIDs) {
+	var fields struct {
+		DocumentID     json.RawMessage `json:"documentId"`
+		FormResponseID json.RawMessage `json:"formResponseId"`
+		Signers        json.RawMessage `json:"signers"`
+	}
+	if json.Unmarshal(raw, &fields) != nil {
+		return looseIDs{}
+	}
+	var signers []json.RawMessage
+	_ = json.Unmarshal(fields.Signers, &signers) // a field that does not fit stays empty, as below
+	for _, one := range signers {
+		var s struct {
+			SignerID json.RawMessage `json:"signerId"`
+		}
+		if json.Unmarshal(one, &s) == nil {
+			if id := textOf(s.SignerID); id != "" {
+				ids.signers = append(ids.signers, id)
+			}
+		}
+	}
+	ids.document, ids.response = textOf(fields.DocumentID), textOf(fields.FormResponseID)
+	return ids
+}
+
+// textOf returns a JSON string, and a number or a boolean as it stands, as package webhook reads them; or "" for any other value.
+func textOf(raw json.RawMessage) (text string) {
+	if len(raw) > 0 && !bytes.ContainsRune([]byte(`"{[n`), rune(raw[0])) {
+		return string(raw)
+	}
+	_ = json.Unmarshal(raw, &text)
+	return text
+}
+
+// understood reports whether an event is of a known type and all its fields could be read.
+func understood(e webhook.Event) bool {
+	_, unknown := e.(*webhook.UnknownEvent)
+	return !unknown && len(e.FieldErrors()) == 0
 }

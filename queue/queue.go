@@ -135,3 +135,8 @@ func (q *Queue) pending(ctx context.Context) (n int, err error) {
 	_, err = q.query(ctx).first([]any{&n}, "SELECT count(*) FROM signforms_events WHERE state = 0")
 	return n, err
 }
+
+// noteWithin is store.note as one step of the background.
+func (q *Queue) noteWithin(ctx context.Context, what string, do func(*tx) error) error {
+	return q.background.within(ctx, stepTimeout, what, func(ctx context.Context) error { return q.db.note(ctx, do) })
+}

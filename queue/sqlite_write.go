@@ -3,9 +3,14 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -143,4 +148,244 @@ func (s *sqliteStore) prepared(ctx context.Context, query string) (*sql.Stmt, er
 		s.ready[query] = stmt
 	}
 	return stmt, err
+}
+
+// Only one goroutine writes, so no other delivery comes between these statements. The order of ids is the order of commits, without
+// a lock on lines.
+const (
+	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd, note)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (dedupe) DO NOTHING`
+	sqliteRedrive    = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = $1 AND state = 2`
+	sqliteInsertLine = `INSERT INTO signforms_lines (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`
+)
+
+func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (got receipt, err error) {
+	for i := range rows {
+		if ctx.Err() != nil { // other writes wait
+			return receipt{}, context.Cause(ctx)
+		}
+		r := &rows[i]
+		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.lineID, r.line, r.kind, r.subject, r.signers, now, r.body, r.odd, r.note)
+		if err != nil {
+			return receipt{}, err
+		}
+		if changed == 0 {
+			if changed, err = t.exec(sqliteRedrive, r.key[:], lastTry); err != nil {
+				return receipt{}, err
+			}
+			if changed == 0 {
+				got.duplicates++
+				continue
+			}
+			got.redriven++
+			if err := reopen(t, []int64{r.lineID}, now); err != nil {
+				return receipt{}, err
+			}
+		} else {
+			got.stored++
+		}
+		if i > 0 && rows[i-1].lineID == r.lineID && got.duplicates == 0 {
+			continue // the row before has made sure that the line exists
+		}
+		if _, err := t.exec(sqliteInsertLine, r.lineID, now); err != nil {
+			return receipt{}, err
+		}
+	}
+	return got, nil
+}
+
+// ErrNotTruncated is matched by the error of [Queue.Erase] when erased bytes may still be in SQLite's log. The error says why: the
+// log was being read, the writer was busy for 2 seconds, ctx ended, or the disk failed. The queue no longer returns erased events,
+// but their bytes stay in the file until the next successful checkpoint. Call Erase again, or let [Queue.Run] do it, which tries once
+// a minute.
+var ErrNotTruncated = errors.New("queue: SQLite's log could not be truncated, erased bytes may still be in it")
+
+var (
+	errLogRead    = errors.New("others were reading or writing it for 2 seconds")
+	errWriterBusy = errors.New("other writes were going on for 2 seconds")
+)
+
+// truncateFor is how long clean waits for readers and writers to end.
+const truncateFor = 2 * time.Second
+
+// clean moves the log into the file and truncates it, because the log holds earlier contents of pages. Its errors match
+// ErrNotTruncated.
+func (s *sqliteStore) clean(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, truncateFor, errWriterBusy)
+	defer cancel()
+	for {
+		busy, err := s.checkpoint(ctx)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrNotTruncated, err)
+		}
+		if !busy {
+			return nil
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			err := context.Cause(ctx)
+			if errors.Is(err, errWriterBusy) {
+				err = errLogRead
+			}
+			return fmt.Errorf("%w: %w", ErrNotTruncated, err)
+		}
+	}
+}
+
+// checkpoint moves and truncates the log. It reports whether that failed because the log is being read or another process writes.
+func (s *sqliteStore) checkpoint(ctx context.Context) (busy bool, err error) {
+	var blocked int
+	err = s.group.write(&operation{ctx: ctx, alone: func() error {
+		var frames, moved int
+		return s.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&blocked, &frames, &moved)
+	}})
+	switch sqliteCode(err) {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return true, nil
+	}
+	return blocked != 0, err
+}
+
+// ErrClosed is matched by errors of a [Queue] after Close.
+var ErrClosed = errors.New("queue: closed")
+
+// maxGroup bounds how many writes share one transaction.
+const maxGroup = 128
+
+// operation is one write that waits to be committed.
+type operation struct {
+	ctx   context.Context
+	do    func(*tx) error // runs in a transaction; nil if alone is set
+	alone func() error    // runs between transactions
+	lazy  bool            // need not be on the disk when it is done
+	leave bool            // when ctx ends, the caller returns even if do is running, and reads nothing that do writes
+	begun atomic.Bool     // set by the group when it starts the operation, or by the caller when it gives up before that
+	done  chan error      // has room for one
+}
+
+// group commits several writes together. One goroutine takes all waiting writes and runs them in one transaction, so that they
+// share one sync of the disk.
+type group struct {
+	commit  func(do func(*tx) error, lazy bool) error // runs one transaction
+	shared  func(error) bool                          // reports whether an error is about the database instead of one write
+	waiting chan *operation
+	stop    chan struct{}
+	once    sync.Once
+	ended   chan struct{}
+}
+
+func newGroup(commit func(do func(*tx) error, lazy bool) error, shared func(error) bool) *group {
+	g := &group{
+		commit: commit, shared: shared,
+		waiting: make(chan *operation, maxGroup), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+	go g.run()
+	return g
+}
+
+// write returns when op is committed, when it has failed, or when its ctx has ended before op began. With op.leave it also returns
+// when the ctx ends after op began. Then op may still be committed later.
+func (g *group) write(op *operation) error {
+	op.done = make(chan error, 1)
+	select {
+	case g.waiting <- op:
+	case <-op.ctx.Done():
+		return context.Cause(op.ctx)
+	case <-g.stop:
+		return ErrClosed
+	}
+	select {
+	case err := <-op.done:
+		return err
+	case <-op.ctx.Done():
+		if op.leave || op.begun.CompareAndSwap(false, true) {
+			return context.Cause(op.ctx)
+		}
+	case <-g.ended:
+	}
+	select {
+	case err := <-op.done:
+		return err
+	case <-g.ended:
+	}
+	select {
+	case err := <-op.done:
+		return err
+	default:
+		return ErrClosed
+	}
+}
+
+// close waits for the transaction under way, refuses the other writes, and returns when the goroutine has ended.
+func (g *group) close() {
+	g.once.Do(func() { close(g.stop) })
+	<-g.ended
+}
+
+func (g *group) run() {
+	defer close(g.ended)
+	for {
+		select {
+		case <-g.stop:
+			return
+		case op := <-g.waiting:
+			g.process(op)
+		}
+	}
+}
+
+// process commits op and the writes that wait after it.
+func (g *group) process(op *operation) {
+	var batch []*operation
+	for {
+		switch {
+		case op.ctx.Err() != nil:
+			op.done <- context.Cause(op.ctx)
+		case op.alone != nil:
+			g.flush(batch)
+			batch = nil
+			if op.begun.CompareAndSwap(false, true) { // otherwise its caller has given up
+				op.done <- op.alone()
+			}
+		case !op.begun.CompareAndSwap(false, true): // its caller has given up
+		default:
+			batch = append(batch, op)
+		}
+		if len(batch) == maxGroup {
+			break
+		}
+		select {
+		case op = <-g.waiting:
+			continue
+		default:
+		}
+		break
+	}
+	g.flush(batch)
+}
+
+// flush commits a batch. When one of its writes fails, it commits each by itself, so that no write fails because of another.
+func (g *group) flush(batch []*operation) {
+	if len(batch) == 0 {
+		return
+	}
+	lazy := !slices.ContainsFunc(batch, func(op *operation) bool { return !op.lazy })
+	err := g.commit(func(t *tx) error {
+		for _, op := range batch {
+			if err := op.do(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, lazy)
+	if err != nil && len(batch) > 1 && !g.shared(err) {
+		for _, op := range batch {
+			op.done <- g.commit(op.do, op.lazy)
+		}
+		return
+	}
+	for _, op := range batch {
+		op.done <- err
+	}
 }
