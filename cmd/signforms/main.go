@@ -16,18 +16,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
 func init() { cobra.EnableCommandSorting = false } // help lists commands in the order of commands
 
 func main() {
 	pdfprocess.Main()
-	os.Exit(runProcess(service.Commands{}))
+	os.Exit(runProcess(replaced{}))
 }
 
 // runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
-func runProcess(onService service.Commands) int {
+func runProcess(replaced replaced) int {
 	log.SetOutput(withoutIdle{os.Stderr})
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
@@ -36,7 +35,7 @@ func runProcess(onService service.Commands) int {
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	secondEnds(ctx, stop)
-	return run(ctx, onService, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	return run(ctx, replaced, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 // withoutIdle leaves out a line of net/http's client: that a server said something on a connection that no request uses, as some do before

@@ -8,14 +8,18 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/operate"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/receive"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/serve"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service/batch"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service/probe"
 	"github.com/signforms/signforms-go/internal/buildinfo"
 )
 
@@ -26,8 +30,14 @@ const (
 	onDeliveries = "deliveries"
 )
 
+// replaced are parts that tests replace. The zero value is what the program uses.
+type replaced struct {
+	openLimitFile func(path string) signforms.LimitStore
+	sleep         func(context.Context, time.Duration) error // between the requests of probe
+}
+
 // commands returns the program's commands, in the order of the help page.
-func commands(onService service.Commands) (all []*cobra.Command) {
+func commands(replaced replaced) (all []*cobra.Command) {
 	group := func(id string, commands ...*cobra.Command) {
 		for _, cmd := range commands {
 			cmd.GroupID = id
@@ -36,12 +46,12 @@ func commands(onService service.Commands) (all []*cobra.Command) {
 	}
 	group(onTheService,
 		cli.Group("documents", "Read, await, void and remind documents; in a sandbox, sign them",
-			append(onService.Documents(), operate.Documents()...)...),
-		onService.Templates(),
+			slices.Concat(service.Documents(), []*cobra.Command{batch.Void(), batch.Remind(replaced.openLimitFile)}, operate.Documents())...),
+		service.Templates(batch.Send(false)),
 		cli.Group("forms", "Send forms and list their responses; in a sandbox list forms",
-			append([]*cobra.Command{operate.FormsList()}, onService.Forms()...)...))
-	group(onTheService, onService.Accounts()...)
-	group(onTheService, onService.Probe())
+			append([]*cobra.Command{operate.FormsList(), batch.Send(true)}, service.Forms()...)...))
+	group(onTheService, service.Accounts()...)
+	group(onTheService, probe.Command(replaced.sleep))
 	group(onASandbox, serve.Command(version()), serve.Check(), serve.Backup(), operate.Ready(), operate.Status(), operate.Seed(), operate.Reset(),
 		operate.Workspaces(),
 		operate.Clock(), operate.Webhooks(), operate.Listen(), operate.Trigger())
@@ -49,32 +59,17 @@ func commands(onService service.Commands) (all []*cobra.Command) {
 	return append(all, newVersion(), newManual())
 }
 
-// maxHelpWidth is the width of the texts of help on a wider terminal.
-const maxHelpWidth = 100
-
 // run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
-func run(ctx context.Context, onService service.Commands, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	root := newRoot(onService)
+func run(ctx context.Context, replaced replaced, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot(replaced)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	out := cli.NewStdout(stdout)
 	root.SetOut(out)
-	stderr = cli.NewStderr(stderr)
 	root.SetErr(stderr)
 	completeDefaults(root)
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		cli.PlainUsages(root)
-	}
-	if width := cli.TerminalWidth(stdout); width > 0 {
-		help := root.HelpFunc()
-		root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-			cmd.Long = cli.Wrapped(cmp.Or(cmd.Long, cmd.Short), min(width, maxHelpWidth))
-			var text strings.Builder
-			cmd.SetOut(&text)
-			help(cmd, args)
-			cmd.SetOut(out)
-			fmt.Fprint(out, cli.FlagsWrapped(text.String(), width))
-		})
 	}
 	began := false
 	noteBegin(root, &began)
@@ -143,7 +138,7 @@ func checkFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-func newRoot(onService service.Commands) *cobra.Command {
+func newRoot(replaced replaced) *cobra.Command {
 	root := cli.Group("signforms", "The command line of the signing and forms service, and a sandbox of it")
 	root.Long = rootHelp
 	root.AddGroup(&cobra.Group{ID: onTheService, Title: "On the service, or with --sandbox on a sandbox:"},
@@ -153,7 +148,7 @@ func newRoot(onService service.Commands) *cobra.Command {
 	root.Version = version()
 	root.SetVersionTemplate("signforms {{.Version}}\n")
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.AddCommand(commands(onService)...)
+	root.AddCommand(commands(replaced)...)
 	showInOrder(root)
 	return root
 }

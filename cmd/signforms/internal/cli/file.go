@@ -69,34 +69,6 @@ func openTo(file string, permissions fs.FileMode) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
-// checkGuarded refuses a file that others on this machine may change or replace: it, and every folder above it, must be of this user or of
-// root. What is not a regular file, such as a pipe, passes.
-func checkGuarded(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	named, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	real, err := filepath.EvalSymlinks(named)
-	if err != nil {
-		return err
-	}
-	for _, at := range []string{real, named} {
-		for above := ""; at != above; above, at = at, filepath.Dir(at) {
-			if info, err = os.Stat(at); err != nil {
-				return err
-			}
-			if how := othersMayChange(info); how != "" {
-				return fmt.Errorf("%s: %s", at, how)
-			}
-		}
-	}
-	return nil
-}
-
 // UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification names or, without an
 // absolute path in it, in that of the system or else in a folder of the user's home. It is empty when there is no home.
 func UserFile(name, variable string, inHome ...string) string {

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -28,8 +30,6 @@ type Column[T any] struct {
 	Name  string
 	Value func(T) string
 	Wide  bool // only in CSV
-	Long  bool // may be cut on a terminal
-	Time  bool // on a narrow terminal only the day is shown, or nothing
 }
 
 // Printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere as columns
@@ -43,7 +43,7 @@ type Printer[T any] struct {
 	none    func() error // prints an empty list; nil: prints nothing
 }
 
-// NewPrinter returns a printer. shape converts a record to what --json prints. The first page records set the widths of a table.
+// NewPrinter returns a printer. shape converts a record to what --json prints. A table is aligned page by page, of so many records.
 func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape func(T) any, page int) *Printer[T] {
 	w := cmd.OutOrStdout()
 	p := &Printer[T]{clean: Plain, End: func() error { return nil }}
@@ -51,31 +51,38 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 		p.record = func(v T) error { return EncodeJSON(w, shape(v), "") }
 		return p
 	}
+	var header []string
 	for _, c := range columns {
-		if o.CSV || !c.Wide {
-			p.columns = append(p.columns, c)
+		switch {
+		case o.CSV:
+			header = append(header, c.Name)
+		case c.Wide:
+			continue
+		default:
+			header = append(header, heading(c.Name))
 		}
+		p.columns = append(p.columns, c)
 	}
-	header := make([]string, len(p.columns))
-	long, times := make([]bool, len(p.columns)), make([]bool, len(p.columns))
-	for i, c := range p.columns {
-		header[i], long[i], times[i] = c.Name, c.Long, c.Time
-	}
-	width := TerminalWidth(w)
 	switch {
 	case o.CSV:
 		p.clean = csvCell
-		p.row = func(cells []string) error { return line(w, cells, ",") }
-	case width > 0:
-		t := &table{w: w, width: width, long: long, times: times, page: page + 1}
-		p.row, p.End = t.row, t.flush
-	default:
-		p.row = func(cells []string) error { return line(w, cells, "\t") }
-	}
-	if !o.CSV {
-		for i := range header {
-			header[i] = heading(header[i])
+		out := csv.NewWriter(w)
+		p.row = func(cells []string) error {
+			out.Write(cells)
+			out.Flush()
+			return out.Error()
 		}
+	case isTerminal(w):
+		out, rows := newTable(w), 0
+		p.End = out.Flush
+		p.row = func(cells []string) error {
+			if rows++; rows%(page+1) == 0 {
+				defer out.Flush()
+			}
+			return line(out, cells)
+		}
+	default:
+		p.row = func(cells []string) error { return line(w, cells) }
 	}
 	first := p.row
 	p.row = func(cells []string) error { // the header comes with the first record, so that a failed command prints none
@@ -89,6 +96,21 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 		p.none = func() error { return first(header) }
 	}
 	return p
+}
+
+// newTable aligns cells that are separated by tabs.
+func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
+
+// PrintRows prints lines of cells in columns.
+func PrintRows(w io.Writer, rows ...[]string) {
+	table := newTable(w)
+	for _, row := range rows {
+		for i := range row {
+			row[i] = Plain(row[i])
+		}
+		line(table, row) // Flush returns the error
+	}
+	table.Flush()
 }
 
 // heading returns the heading of a column in a table, such as DOCUMENT ID for documentId.
@@ -157,45 +179,21 @@ func PrintItems[T any](cmd *cobra.Command, o Output, columns []Column[T], items 
 	return p.End()
 }
 
-func line(w io.Writer, cells []string, separator string) error {
-	_, err := fmt.Fprintln(w, strings.Join(cells, separator))
+func line(w io.Writer, cells []string) error {
+	_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
 	return err
 }
 
-// csvCell returns a cell in quotes where a reader with commas or with semicolons needs them.
+// csvCell returns a cell that no spreadsheet reads as a formula, and that cannot move the cursor of a terminal or turn text around.
 func csvCell(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
-			return ' ' // these could move the cursor of a terminal, hide text or turn it around
+			return ' '
 		}
 		return r
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
-	s = noFormula(s)
-	if strings.ContainsAny(s, "\",;\n") || strings.HasPrefix(s, " ") {
-		return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	if text := strings.TrimLeft(s, " \n"); text != "" && strings.ContainsAny(text[:1], "=+-@") {
+		return "'" + s
 	}
 	return s
-}
-
-// noFormula keeps a spreadsheet from reading text as a formula: the text, or a part of it. One that splits lines at semicolons
-// takes a quote within a line for a letter, so an apostrophe stands before each part, and before the whole.
-func noFormula(s string) string {
-	var b strings.Builder
-	begins, found := true, false
-	for _, r := range s {
-		switch {
-		case r == ';' || r == '\n':
-			begins = true
-		case begins && strings.ContainsRune("=+-@＝＋－＠", r):
-			found, begins = true, false
-			b.WriteByte('\'')
-		case r != ' ' && r != '"':
-			begins = false
-		}
-		b.WriteRune(r)
-	}
-	if text := b.String(); found && !strings.HasPrefix(text, "'") {
-		return "'" + text
-	}
-	return b.String()
 }

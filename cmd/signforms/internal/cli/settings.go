@@ -2,23 +2,15 @@ package cli
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
+	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // Settings is the file that --settings names. It holds no key, only where each key is.
@@ -39,12 +31,11 @@ type Account struct {
 
 // KeySource says where an API key is: exactly one of its fields is set, as ReadSettings checks.
 type KeySource struct {
-	File     string   `json:"file,omitempty"` // a relative path begins at the folder of the settings
-	Variable string   `json:"variable,omitempty"`
-	Command  []string `json:"command,omitempty"` // prints the key; a program with its arguments, not a line for a shell
+	File     string `json:"file,omitempty"` // a relative path begins at the folder of the settings
+	Variable string `json:"variable,omitempty"`
 }
 
-// UnmarshalJSON refuses anything but the three sources, and does not repeat what it refuses: it may be a key.
+// UnmarshalJSON refuses anything but the two sources, and does not repeat what it refuses: it may be a key.
 func (k *KeySource) UnmarshalJSON(text []byte) error {
 	type plain KeySource
 	if err := DecodeJSON(string(text), (*plain)(k)); err != nil {
@@ -53,88 +44,32 @@ func (k *KeySource) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-var errSource = errors.New(`apiKey must be one of {"file": PATH}, {"variable": NAME} and {"command": [PROGRAM, ARGUMENT, …]}: settings hold no key`)
+var errSource = errors.New(`apiKey must be {"file": PATH} or {"variable": NAME}: settings hold no key`)
 
 func (k KeySource) check() error {
-	given := slices.DeleteFunc([]string{k.File, k.Variable, strings.Join(k.Command, "")}, func(text string) bool { return text == "" })
-	if len(given) != 1 {
+	if (k.File == "") == (k.Variable == "") {
 		return errSource
 	}
 	return nil
 }
 
-// String says where the key is. Arguments of a command are left out: one might hold a key.
+// String says where the key is.
 func (k KeySource) String() string {
-	switch {
-	case k.File != "":
+	if k.File != "" {
 		return "file " + k.File
-	case k.Variable != "":
-		return "variable " + k.Variable
 	}
-	return "command " + k.Command[0]
+	return "variable " + k.Variable
 }
 
-// The bounds of a command that prints a key: its time, and the bytes it may print.
-const (
-	keyCommandTime = 30 * time.Second
-	keyCommandMost = 64 << 10
-)
-
-// Read returns the key. A command gets the terminal, if cmd has one, and writes its errors to the stderr of cmd.
-func (k KeySource) Read(cmd *cobra.Command) (string, error) {
-	switch {
-	case k.File != "":
-		return Secret(cmd.ErrOrStderr(), k.File, "")
-	case k.Variable != "":
-		if key := strings.TrimSpace(os.Getenv(k.Variable)); key != "" {
-			return key, nil
-		}
-		return "", UsageError("the variable %s, which should hold the API key, is empty", k.Variable)
+// Read returns the key. A file that others on this machine can read is named on stderr.
+func (k KeySource) Read(stderr io.Writer) (string, error) {
+	if k.File != "" {
+		return Secret(stderr, k.File, "")
 	}
-	return k.run(cmd)
-}
-
-func (k KeySource) run(cmd *cobra.Command) (string, error) {
-	ctx, cancel := context.WithTimeout(cmd.Context(), keyCommandTime)
-	defer cancel()
-	out := bounded{left: keyCommandMost}
-	program := exec.CommandContext(ctx, k.Command[0], k.Command[1:]...)
-	program.Stdout, program.Stderr = &out, cmd.ErrOrStderr()
-	if f, shown := terminal(program.Stderr); shown {
-		program.Stderr = f
+	if key := strings.TrimSpace(os.Getenv(k.Variable)); key != "" {
+		return key, nil
 	}
-	if f, typed := terminal(cmd.InOrStdin()); typed { // other input is for the command on the service
-		program.Stdin = f
-	}
-	program.WaitDelay = time.Second // for what it leaves running with its output
-	err := program.Run()
-	key := strings.TrimSpace(out.text.String())
-	switch {
-	case cmd.Context().Err() != nil:
-		return "", cmd.Context().Err()
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("the command for the API key, %s, takes longer than %v", k.Command[0], keyCommandTime)
-	case out.left < 0:
-		return "", fmt.Errorf("the command for the API key, %s, prints more than a key", k.Command[0])
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return "", fmt.Errorf("the command for the API key, %s: %w", k.Command[0], err)
-	case key == "" || strings.ContainsAny(key, "\r\n"):
-		return "", fmt.Errorf("the command for the API key, %s, must print one line", k.Command[0])
-	}
-	return key, nil
-}
-
-// bounded keeps what is written, and fails when that is more than left bytes.
-type bounded struct {
-	text bytes.Buffer // not embedded: io.Copy would use its ReadFrom
-	left int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.left -= len(p); b.left < 0 {
-		return 0, errors.New("too much")
-	}
-	return b.text.Write(p)
+	return "", UsageError("the variable %s, which should hold the API key, is empty", k.Variable)
 }
 
 // DefaultSettings is the file of settings that is read when no other is named, in the folder where the system keeps the settings of the
@@ -143,16 +78,17 @@ func DefaultSettings() string {
 	return UserFile("accounts.json", "XDG_CONFIG_HOME", ".config")
 }
 
-// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that others may write or
-// replace: they could have the key sent to themselves, or a program run. Its error matches [fs.ErrNotExist] when there is no such file.
+// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that others may write or own: they
+// could have the key sent to themselves. Its error matches [fs.ErrNotExist] when there is no such file.
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
 		return s, UsageError("%w", err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
-	if err := checkGuarded(path); err != nil {
-		return s, UsageError("%w", err)
+	if info, err := os.Stat(path); err == nil && othersMayChange(info) {
+		return s, UsageError("%s: another user of this machine may write to it or owns it, and so may change where your key is sent:"+
+			" chmod go-w it, or use a file of your own", path)
 	}
 	if err := DecodeJSON(string(text), &s); err != nil {
 		return s, UsageError("%s: %w; an account has baseURL, workspace, apiKey and endpoints", path, err)
@@ -204,62 +140,4 @@ func (s Settings) Account(name string) (Account, error) {
 		return a, UsageError("the settings hold %s: name one with --account", Count(len(names), "account", "accounts"))
 	}
 	return a, UsageError("the settings hold no account %q, only %s", name, strings.Join(names, ", "))
-}
-
-// WriteAccount puts an account into a settings file, which it makes if there is none. Other accounts stay. One of this name keeps
-// where its key is; it is not replaced if it is of another service or workspace.
-func WriteAccount(path, name string, a Account) error {
-	text, err := withAccount(path, name, a)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(path, text)
-}
-
-// CheckAccount reports why WriteAccount would fail though the file can be written. It makes the folder of the default settings.
-func CheckAccount(path, name string, a Account) error {
-	if folder := filepath.Dir(path); path == DefaultSettings() {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return err
-		}
-	}
-	_, err := withAccount(path, name, a)
-	return err
-}
-
-func withAccount(path, name string, a Account) ([]byte, error) {
-	s, err := ReadSettings(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if old, there := s.Accounts[name]; there {
-		if strings.TrimRight(old.BaseURL, "/") != a.BaseURL || old.Workspace != a.Workspace {
-			return nil, UsageError("%s has an account %s of another service or workspace: give yours another name with --account", path, name)
-		}
-		a.APIKey = old.APIKey
-		a.Endpoints = withUntried(a.Endpoints, old.Endpoints)
-	}
-	if s.Accounts == nil {
-		s.Accounts = map[string]Account{}
-	}
-	s.Accounts[name] = a
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err = enc.Encode(s)
-	return text.Bytes(), err
-}
-
-// withUntried adds the old endpoints of operations that no GET can try.
-func withUntried(found, old map[signforms.Operation]signforms.Endpoint) map[signforms.Operation]signforms.Endpoint {
-	all := maps.Clone(old)
-	maps.DeleteFunc(all, func(op signforms.Operation, _ signforms.Endpoint) bool {
-		return op != signforms.OpVoidDocument && op != signforms.OpSendReminder && op != signforms.OpSend
-	})
-	if all == nil {
-		return found
-	}
-	maps.Copy(all, found)
-	return all
 }

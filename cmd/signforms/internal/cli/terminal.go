@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -44,56 +43,24 @@ func (s *Stdout) Err() error {
 	return s.err
 }
 
-// NewStderr returns a writer to standard error that breaks lines too long for a terminal between words. Each Write begins on a line of its
-// own. What moves the cursor and what goes elsewhere than to a terminal is written as it is.
-func NewStderr(w io.Writer) io.Writer {
-	if f, ok := terminal(w); ok {
-		return lines{f}
-	}
-	return w
-}
-
-type lines struct{ terminal *os.File }
-
-func (l lines) Write(p []byte) (int, error) {
-	if bytes.ContainsAny(p, "\r\x1b") {
-		return l.terminal.Write(p)
-	}
-	if _, err := l.terminal.WriteString(broken(string(p), TerminalWidth(l.terminal))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
 // terminal returns the file of a reader or writer, and whether it is a terminal.
 func terminal(stream any) (*os.File, bool) {
-	switch s := stream.(type) {
-	case *Stdout:
+	if s, wrapped := stream.(*Stdout); wrapped {
 		stream = s.w
-	case lines:
-		stream = s.terminal
 	}
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
+func isTerminal(stream any) bool {
+	_, is := terminal(stream)
+	return is
+}
+
 // Moves reports whether w is a terminal on which the cursor may be moved: not with TERM=dumb, nor with NO_COLOR, whose users want no
 // escape sequences.
 func Moves(w io.Writer) bool {
-	return TerminalWidth(w) > 0 && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
-}
-
-// TerminalWidth returns how many columns a terminal has, or 0 when w is not a terminal.
-func TerminalWidth(w io.Writer) int {
-	f, ok := terminal(w)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
-		return 80
-	}
-	return width
+	return isTerminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
 
 // Confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.

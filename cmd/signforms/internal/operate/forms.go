@@ -21,7 +21,7 @@ func FormsList() *cobra.Command {
 
 var formColumns = []cli.Column[refserver.FormState]{
 	{Name: "formId", Value: func(f refserver.FormState) string { return f.ID }},
-	{Name: "title", Value: func(f refserver.FormState) string { return f.Title }, Long: true},
+	{Name: "title", Value: func(f refserver.FormState) string { return f.Title }},
 	{Name: "responses", Value: func(f refserver.FormState) string { return fmt.Sprint(f.Responses) }},
-	{Name: "createdAt", Value: func(f refserver.FormState) string { return cli.Time(f.CreatedAt) }, Time: true},
+	{Name: "createdAt", Value: func(f refserver.FormState) string { return cli.Time(f.CreatedAt) }},
 }

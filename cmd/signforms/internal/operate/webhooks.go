@@ -55,14 +55,14 @@ func newWebhooksList() *cobra.Command {
 
 var webhookColumns = []cli.Column[refserver.WebhookState]{
 	{Name: "id", Value: func(w refserver.WebhookState) string { return w.ID }},
-	{Name: "event", Value: func(w refserver.WebhookState) string { return string(w.Event) }, Long: true},
+	{Name: "event", Value: func(w refserver.WebhookState) string { return string(w.Event) }},
 	{Name: "state", Value: func(w refserver.WebhookState) string {
 		if w.Disabled {
 			return "off"
 		}
 		return "on"
 	}},
-	{Name: "url", Value: func(w refserver.WebhookState) string { return w.URL }, Long: true},
+	{Name: "url", Value: func(w refserver.WebhookState) string { return w.URL }},
 }
 
 func newWebhooksTest() *cobra.Command {

@@ -63,7 +63,7 @@ func newWorkspacesList() *cobra.Command {
 
 var workspaceColumns = []cli.Column[wire.Workspace]{
 	{Name: "id", Value: func(w wire.Workspace) string { return w.ID }},
-	{Name: "name", Value: func(w wire.Workspace) string { return w.Name }, Long: true},
+	{Name: "name", Value: func(w wire.Workspace) string { return w.Name }},
 	{Name: "used", Value: func(w wire.Workspace) string { return w.UsedAt.Format(time.RFC3339) }},
 	{Name: "lifetime", Value: func(w wire.Workspace) string {
 		if w.Lifetime == 0 {

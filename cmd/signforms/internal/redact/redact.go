@@ -10,11 +10,16 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
 type Replacer struct {
+	// Marks has numbers and booleans replaced by texts that say so, instead of by 1 and false.
+	Marks bool
+
 	made  map[string]string // replacements by value
 	count map[string]int    // how many replacements were made, by kind of value
 }
@@ -28,23 +33,43 @@ var constants = map[string][]string{
 		"new_form_response", "new_signature_pdf_individual_viewed", "new_signature_pdf_individual_signed", "new_signature_pdf_completed",
 		"new_template_response_individual_viewed", "new_template_response_individual_signed", "new_template_response",
 	},
-	"status": {"DRAFT", "PENDING", "VIEWED", "SIGNED", "DECLINED", "COMPLETED"},
+	"status": {
+		"DRAFT", "PENDING", "VIEWED", "SIGNED", "PAID", "DECLINED", "EXPIRED", "DELETED", "VOID", "COMPLETED",
+	},
+	"code": {
+		"invalid_input", "forbidden", "not_found", "invalid_status", "rate_limited", "method_not_allowed", "too_large",
+		"unsupported_media_type",
+	},
+	"documentType": documentTypes,
+	"signingType":  documentTypes,
+	"signType":     documentTypes,
 }
+
+var documentTypes = []string{"PDF", "PDF_TEMPLATE", "FORM_TEMPLATE"}
 
 // These fields of the wire format keep their values: times of the service, and what is no text and says nothing about a person.
 var (
-	times = []string{"viewedAt", "signedAt"}
-	plain = []string{"isSigningOrder", "hasDeclined", "signingOrderNo"}
+	times = []string{"viewedAt", "signedAt", "createdAt", "updatedAt", "submittedAt"}
+	plain = []string{
+		"isSigningOrder", "isSigningOrderData", "hasDeclined", "signingOrderNo", "isArchived", "isAllSigned", "statusCode",
+		"success", "currentPage", "totalPages", "totalDocuments", "totalResponses", "hasNextPage", "hasPreviousPage",
+		"documentsCount", "formCount", "totalRespondants", "totalSignedRespondants", "remindersSent",
+		"total", "count", "totalCount", "totalItems", "totalElements", "page", "pages", "pageCount", "pageSize", "perPage", "limit",
+		"offset", "size", "hasMore", "hasNext", "hasPrevious",
+	}
 )
 
 // names are the other fields of the wire format. Any other key may be somebody's words.
 var names = []string{
 	"formId", "formResponseId", "formTitle", "finishedPdfUrl", "documentUrl", "respondentEmail", "response", "id", "question", "answer",
 	"documentName", "documentId", "authorEmail", "signers", "viewedBy", "signedBy",
-	"signerIp", "roleTitle", "email", "name", "signerId",
+	"signerIp", "roleTitle", "roleColour", "email", "name", "signerId", "message", "error", "data", "documents", "pagination", "roles",
+	"templateRespondents", "respondentsOfDoc", "respondents", "respondentDocumentId", "templateId", "ownerId", "pdfLink", "history",
+	"responses", "responseId", "answers", "sentUrl", "items", "results", "records", "meta", "paging", "links", "next", "previous", "title",
+	"detail", "type", "errors",
 }
 
-// JSON returns the body of a delivery in which everything is replaced but what the wire format says about it: the names of its
+// JSON returns the body of a delivery or an answer in which everything is replaced but what the wire format says about it: the names of its
 // fields, the service's constants and times, and null. The order of fields stays.
 func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -69,18 +94,28 @@ func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) err
 		return r.list(dec, out, field, v)
 	case string:
 		if !slices.Contains(constants[field], v) && !(slices.Contains(times, field) && isTime(v)) {
-			v = r.text(v)
+			v = r.Text(v)
 		}
 		return write(out, v)
 	case json.Number:
-		if !slices.Contains(plain, field) || len(v) > 2 {
-			v = "1"
+		if !slices.Contains(plain, field) || len(v) > maxDigits {
+			return write(out, r.marked("(number)", json.Number("1")))
 		}
 		return write(out, v)
 	case bool:
-		return write(out, v && slices.Contains(plain, field))
+		if !slices.Contains(plain, field) {
+			return write(out, r.marked("(boolean)", false))
+		}
+		return write(out, v)
 	}
 	return write(out, token)
+}
+
+func (r *Replacer) marked(mark string, v any) any {
+	if r.Marks {
+		return mark
+	}
+	return v
 }
 
 // list writes the rest of an object or array.
@@ -128,7 +163,7 @@ var dynamicName = regexp.MustCompile(`^(contact_field|text|date|name)(\(page\d{1
 // fieldName keeps the names of the wire format. It replaces the label in the name of a filled-in field, which may name a person.
 func (r *Replacer) fieldName(name string) string {
 	if m := dynamicName.FindStringSubmatch(name); m != nil {
-		return m[1] + m[2] + r.text(m[3]) + "]"
+		return m[1] + m[2] + r.Text(m[3]) + "]"
 	}
 	if constants[name] != nil || slices.Contains(slices.Concat(times, plain, names), name) {
 		return name
@@ -157,13 +192,16 @@ var kinds = []struct {
 	{"ip", ipText, func(n int) string { return fmt.Sprintf("192.0.2.%d", n%256) }},
 }
 
+// maxDigits bounds the numbers that are kept: counts, but no date of birth and no telephone number.
+const maxDigits = 6
+
 func isTime(s string) bool {
 	_, err := time.Parse(time.RFC3339, s)
 	return err == nil
 }
 
-// text replaces a whole string, unless it is empty.
-func (r *Replacer) text(s string) string {
+// Text replaces a whole string, unless it is empty.
+func (r *Replacer) Text(s string) string {
 	if s == "" {
 		return s
 	}
@@ -183,4 +221,33 @@ func (r *Replacer) make(value, kind string, stand func(n int) string) string {
 	made := stand(r.count[kind])
 	r.made[value] = made
 	return made
+}
+
+// Shape returns the form of a time or an id: each digit as 9 and each letter as a, as in 9999-99-99. It is for values that are no words.
+func Shape(s string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsDigit(c):
+			return '9'
+		case unicode.IsLetter(c):
+			return 'a'
+		case c > unicode.MaxASCII || !unicode.IsPrint(c):
+			return '?'
+		}
+		return c
+	}, s[:min(len(s), maxShape)])
+}
+
+// maxShape bounds the bytes of a text that has a shape.
+const maxShape = 40
+
+// IDs replaces the ids in a path.
+func (r *Replacer) IDs(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if uuidText.MatchString(part) || objectIDText.MatchString(part) {
+			parts[i] = r.Text(part)
+		}
+	}
+	return strings.Join(parts, "/")
 }

@@ -30,7 +30,7 @@ func TestNothingOfAnybodyStays(t *testing.T) {
 		"Ann":"Ann","ann(page1)[Ann]":"Ann","response":[{"question":"Ann","answer":"1984-02-03T00:00:00Z"},{"answer":70123},{"answer":true},
 		{"answer":["Ann",{"ann":12.5}]}]}`))
 	require.NoError(t, err)
-	require.NotRegexp(t, `(?i)ann|1984|70123|12\.5|true|code`, string(got))
+	require.NotRegexp(t, `(?i)ann|1984|70123|12\.5|true`, string(got))
 }
 
 func TestNotJSON(t *testing.T) {

@@ -22,9 +22,9 @@ type accountRecord struct {
 var accountColumns = []cli.Column[accountRecord]{
 	{Name: "account", Value: func(a accountRecord) string { return a.Account }},
 	{Name: "default", Value: func(a accountRecord) string { return map[bool]string{true: "yes"}[a.Default] }},
-	{Name: "service", Value: func(a accountRecord) string { return a.BaseURL }, Long: true},
+	{Name: "service", Value: func(a accountRecord) string { return a.BaseURL }},
 	{Name: "workspace", Value: func(a accountRecord) string { return a.Workspace }},
-	{Name: "apiKey", Value: func(a accountRecord) string { return a.APIKey }, Long: true},
+	{Name: "apiKey", Value: func(a accountRecord) string { return a.APIKey }},
 }
 
 func newAccounts() *cobra.Command {

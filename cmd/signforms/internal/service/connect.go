@@ -21,14 +21,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/batch"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-// connection says which service a command talks to, and how.
-type connection struct {
+// Connection says which service a command talks to, and how.
+type Connection struct {
 	baseURL, workspace, keyFile string
 	sandbox                     string
 	settings, account           string
@@ -44,7 +43,8 @@ type connection struct {
 	known  map[signforms.Operation]signforms.Endpoint // of the account
 }
 
-func (c *connection) addFlags(cmd *cobra.Command) {
+// AddFlags adds the flags that choose the service.
+func (c *Connection) AddFlags(cmd *cobra.Command) {
 	c.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&c.baseURL, "base-url", "", "address of the service (default $SIGNFORMS_BASE_URL)")
@@ -61,7 +61,7 @@ func (c *connection) addFlags(cmd *cobra.Command) {
 	if err := cmd.RegisterFlagCompletionFunc("account", names); err != nil {
 		panic(err) // no such flag
 	}
-	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have names, values, timeLayout, pagesFromZero and ignoreTotals too")
+	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have ignoreTotals too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
@@ -80,10 +80,10 @@ func sandboxFlag(address *string) pflag.Value {
 	})
 }
 
-// addFlagsOnce is addFlags for a command that never retries a call.
-func (c *connection) addFlagsOnce(cmd *cobra.Command) {
+// AddFlagsOnce is AddFlags for a command that never retries a call.
+func (c *Connection) AddFlagsOnce(cmd *cobra.Command) {
 	one := &cobra.Command{}
-	c.addFlags(one)
+	c.AddFlags(one)
 	one.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Name != "max-attempts" {
 			cmd.Flags().AddFlag(f)
@@ -92,13 +92,13 @@ func (c *connection) addFlagsOnce(cmd *cobra.Command) {
 	c.cmd, c.maxAttempts = cmd, 1
 }
 
-// resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings, and
+// Resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings, and
 // normalises the address.
-func (c *connection) resolve() error {
+func (c *Connection) Resolve() error {
 	if err := c.fill(); err != nil {
 		return err
 	}
-	client, err := c.client(signforms.Options{})
+	client, err := c.Client(signforms.Options{})
 	if err == nil {
 		c.baseURL = client.BaseURL()
 	}
@@ -106,7 +106,7 @@ func (c *connection) resolve() error {
 }
 
 // fill chooses the service by the flags, else by the variables, else by the default settings.
-func (c *connection) fill() error {
+func (c *Connection) fill() error {
 	byAccount, byAddress := c.settings != "" || c.account != "", c.baseURL != ""
 	if c.sandbox == "" && !byAccount && !byAddress {
 		byAccount = os.Getenv(settingsVariable) != "" || os.Getenv(accountVariable) != ""
@@ -153,12 +153,9 @@ const (
 	accountVariable   = "SIGNFORMS_ACCOUNT"
 )
 
-func hasDefaultSettings() bool { return exists(cli.DefaultSettings()) }
-
-// bySettings reports whether an account would be used without --account.
-func (c *connection) bySettings() bool {
-	none := c.baseURL == "" && os.Getenv(addressVariable) == ""
-	return c.settings != "" || os.Getenv(settingsVariable) != "" || os.Getenv(accountVariable) != "" || none && hasDefaultSettings()
+func hasDefaultSettings() bool {
+	_, err := os.Stat(cli.DefaultSettings())
+	return err == nil
 }
 
 // readSettings reads the settings of the flag, else of the variable, else the default ones.
@@ -166,13 +163,13 @@ func readSettings(flag string) (path string, s cli.Settings, err error) {
 	path = cmp.Or(flag, os.Getenv(settingsVariable), cli.DefaultSettings())
 	s, err = cli.ReadSettings(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = cli.UsageError("%w: name the file of your accounts with --settings or %s, or write one with signforms probe --write", err, settingsVariable)
+		err = cli.UsageError("%w: name the file of your accounts with --settings or %s", err, settingsVariable)
 	}
 	return path, s, err
 }
 
 // useAccount takes address, key, workspace and endpoints from an account of the settings.
-func (c *connection) useAccount() error {
+func (c *Connection) useAccount() error {
 	if c.baseURL != "" || c.keyFile != "" {
 		return cli.UsageError("the account already gives the address and the key: leave out --base-url and --api-key-file")
 	}
@@ -185,7 +182,7 @@ func (c *connection) useAccount() error {
 	if err != nil {
 		return err
 	}
-	if c.apiKey, err = a.APIKey.Read(c.cmd); err != nil {
+	if c.apiKey, err = a.APIKey.Read(c.cmd.ErrOrStderr()); err != nil {
 		return err
 	}
 	c.chosen = fmt.Sprintf("account %s of %s", name, path)
@@ -196,7 +193,7 @@ func (c *connection) useAccount() error {
 }
 
 // sayUnused names the variables whose place the account takes, if they say something else.
-func (c *connection) sayUnused() {
+func (c *Connection) sayUnused() {
 	var unused []string
 	for _, v := range []struct{ name, used string }{{addressVariable, c.baseURL}, {workspaceVariable, c.workspace},
 		{keyVariable, c.apiKey}, {keyFileVariable, c.source.File}} {
@@ -210,7 +207,7 @@ func (c *connection) sayUnused() {
 }
 
 // askSandbox takes address, key and workspace from a running sandbox.
-func (c *connection) askSandbox() error {
+func (c *Connection) askSandbox() error {
 	if c.baseURL != "" || c.keyFile != "" || c.settings != "" || c.account != "" {
 		return cli.UsageError("--sandbox already gives the address and the key: leave out --base-url, --api-key-file, --settings and --account")
 	}
@@ -239,8 +236,8 @@ func (c *connection) askSandbox() error {
 	return nil
 }
 
-// client returns a client of the service with these options and the settings of the flags.
-func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
+// Client returns a client of the service with these options and the settings of the flags.
+func (c *Connection) Client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
 	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
 	o.HTTPClient = &http.Client{Transport: detached{orDefault(o.HTTPClient)}}
@@ -252,7 +249,7 @@ func (c *connection) client(o signforms.Options) (*signforms.Client, error) {
 	o.Endpoints = endpoints
 	client, err := signforms.New(c.baseURL, c.apiKey, &o)
 	if err != nil {
-		return nil, cli.UsageError("%s", wrongInputs(err))
+		return nil, cli.UsageError("%s", WrongInputs(err))
 	}
 	return client, nil
 }
@@ -264,29 +261,35 @@ func orDefault(c *http.Client) http.RoundTripper {
 	return c.Transport
 }
 
-// connect calls resolve and client. It is for commands that only read.
-func (c *connection) connect() (*signforms.Client, error) {
-	if err := c.resolve(); err != nil {
+// Connect calls Resolve and Client. It is for commands that only read.
+func (c *Connection) Connect() (*signforms.Client, error) {
+	if err := c.Resolve(); err != nil {
 		return nil, err
 	}
-	return c.client(signforms.Options{})
+	return c.Client(signforms.Options{})
 }
 
-// service returns the normalised address of the service, and the workspace.
-func (c *connection) service() []string { return []string{c.baseURL, c.workspace} }
+// BaseURL returns the normalised address of the service.
+func (c *Connection) BaseURL() string { return c.baseURL }
 
-// keyHash returns a hash of the API key where no workspace is named, because then the key chooses it. Otherwise it is empty.
-func (c *connection) keyHash() string {
+// IsSandbox reports whether the service is a running sandbox.
+func (c *Connection) IsSandbox() bool { return c.sandbox != "" }
+
+// Account returns what names the account: the workspace or, where none is named, a keyed hash of the API key, which chooses it then.
+func (c *Connection) Account() string {
 	if c.workspace != "" {
-		return ""
+		return c.workspace
 	}
 	mac := hmac.New(sha256.New, []byte(c.apiKey))
-	io.WriteString(mac, "journal "+batch.Service(c.baseURL))
-	return hex.EncodeToString(mac.Sum(nil)[:8])
+	io.WriteString(mac, "account "+c.baseURL)
+	return "key " + hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
+// Stranger returns a random key in the form of that of the account.
+func (c *Connection) Stranger() string { return stranger(c.apiKey) }
+
 // allEndpoints returns the endpoints of the account and those of the flags, which take their place.
-func (c *connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint, error) {
+func (c *Connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint, error) {
 	flags, err := parseEndpoints(c.endpoints)
 	all := map[signforms.Operation]signforms.Endpoint{}
 	maps.Copy(all, c.known)

@@ -41,9 +41,9 @@ func responseShape(r *signforms.FormResponse) any {
 
 var responseColumns = []cli.Column[*signforms.FormResponse]{
 	{Name: "responseId", Value: func(r *signforms.FormResponse) string { return r.ResponseID }},
-	{Name: "submittedAt", Value: func(r *signforms.FormResponse) string { return cli.Time(r.SubmittedAt) }, Time: true},
-	{Name: "respondentEmail", Value: func(r *signforms.FormResponse) string { return r.RespondentEmail }, Long: true},
-	{Name: "answers", Value: answersText, Long: true},
+	{Name: "submittedAt", Value: func(r *signforms.FormResponse) string { return cli.Time(r.SubmittedAt) }},
+	{Name: "respondentEmail", Value: func(r *signforms.FormResponse) string { return r.RespondentEmail }},
+	{Name: "answers", Value: answersText},
 	{Name: "formId", Value: func(r *signforms.FormResponse) string { return r.FormID }, Wide: true},
 	{Name: "formResponseId", Value: func(r *signforms.FormResponse) string { return r.FormResponseID }, Wide: true},
 	{Name: "finishedPdfUrl", Value: func(r *signforms.FormResponse) string { return r.FinishedPDFURL }, Wide: true},
@@ -69,15 +69,15 @@ func newFormsResponses() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&p.ResponseID, "response", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	return newList(cmd, responseColumns, responseShape, &p.Limit, func(ctx context.Context, c listClient, args []string) iter.Seq2[*signforms.FormResponse, error] {
+	return newList(cmd, responseColumns, responseShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.FormResponse, error] {
 		p.FormID = strings.Join(args, "")
 		switch {
 		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
 			return oneRecord(c.Forms.Response(ctx, p.ResponseID))
 		case p.Page == 0:
-			return agreeing(heldResponse(p), c.Forms.AllResponses(ctx, p))
+			return c.Forms.AllResponses(ctx, p)
 		}
 		page, err := c.Forms.Responses(ctx, p)
-		return agreeing(heldResponse(p), onePage(c, signforms.OpListResponses, p.Page, page, err))
+		return onePage(p.Page, page, err)
 	})
 }

@@ -22,8 +22,8 @@ var flags = map[string]string{
 	"Message": "message", "Mail.Subject": "--subject", "Mail.Message": "--message", "Variables[]": "variable", "Value": "value",
 }
 
-// inFlags returns an error of the SDK as users of the command line read it: wrong inputs have the names of flags. Other errors stay.
-func inFlags(err error) error {
+// InFlags returns an error of the SDK as users of the command line read it: wrong inputs have the names of flags. Other errors stay.
+func InFlags(err error) error {
 	e, ok := err.(*signforms.Error)
 	if !ok {
 		return err
@@ -40,9 +40,9 @@ func inFlags(err error) error {
 	return &in
 }
 
-// wrongInputs returns only what is wrong with the inputs of a call or, if the error names none, its text.
-func wrongInputs(err error) string {
-	err = inFlags(err)
+// WrongInputs returns only what is wrong with the inputs of a call or, if the error names none, its text.
+func WrongInputs(err error) string {
+	err = InFlags(err)
 	e, ok := err.(*signforms.Error)
 	if !ok || len(e.Fields) == 0 {
 		return err.Error()
@@ -54,11 +54,11 @@ func wrongInputs(err error) string {
 	return strings.Join(texts, "; ")
 }
 
-// speaking has the commands return their errors through inFlags.
-func speaking(commands ...*cobra.Command) []*cobra.Command {
+// Speaking has the commands return their errors through InFlags.
+func Speaking(commands ...*cobra.Command) []*cobra.Command {
 	for _, cmd := range commands {
 		work := cmd.RunE
-		cmd.RunE = func(cmd *cobra.Command, args []string) error { return inFlags(work(cmd, args)) }
+		cmd.RunE = func(cmd *cobra.Command, args []string) error { return InFlags(work(cmd, args)) }
 	}
 	return commands
 }

@@ -81,6 +81,24 @@ func archivedFlag(archived **bool) pflag.Value {
 	})
 }
 
+// onePage returns the records of a page as a sequence. A page that says that it is another than the one asked for is an error.
+func onePage[T any](asked int, page *signforms.Page[T], err error) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		if err == nil && page.Pagination != nil && page.Pagination.CurrentPage > 0 && page.Pagination.CurrentPage != asked {
+			err = fmt.Errorf("asked for page %d, and the service says that this is page %d", asked, page.Pagination.CurrentPage)
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for i := range page.Items {
+			if !yield(&page.Items[i], nil) {
+				return
+			}
+		}
+	}
+}
+
 // oneRecord returns a record as a sequence of one.
 func oneRecord[T any](record *T, err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) { yield(record, err) }
@@ -114,29 +132,19 @@ func signersText(signers []signforms.Signer) string {
 	return strings.Join(texts, "; ")
 }
 
-// listClient is a client with the endpoints that differ from the SDK's.
-type listClient struct {
-	*signforms.Client
-	endpoints map[signforms.Operation]signforms.Endpoint
-}
-
 // newList makes cmd a command that prints records of the service. read gets them; limit is the size of its pages.
 func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T) any, limit *int,
-	read func(ctx context.Context, c listClient, args []string) iter.Seq2[*T, error]) *cobra.Command {
-	var conn connection
+	read func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*T, error]) *cobra.Command {
+	var conn Connection
 	var out cli.Output
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, err := conn.connect()
-		if err != nil {
-			return err
-		}
-		endpoints, err := conn.allEndpoints()
+		client, err := conn.Connect()
 		if err != nil {
 			return err
 		}
 		records := func(yield func(*T, error) bool) {
-			for record, err := range read(cmd.Context(), listClient{client, endpoints}, args) {
-				if !yield(record, inFlags(err)) {
+			for record, err := range read(cmd.Context(), client, args) {
+				if !yield(record, InFlags(err)) {
 					return
 				}
 			}
@@ -144,7 +152,7 @@ func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T)
 		return cli.PrintAll(cli.NewPrinter(cmd, out, columns, shape, pageSize(*limit)), records)
 	}
 	out.AddFlags(cmd)
-	conn.addFlags(cmd)
+	conn.AddFlags(cmd)
 	return cmd
 }
 
@@ -152,8 +160,8 @@ func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T)
 func newGet(id, short string, columns []cli.Column[*signforms.Document],
 	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
 	return newList(&cobra.Command{Use: "get " + id, Short: short, Args: cli.ExactlyOne(id)}, columns, documentShape, new(1),
-		func(ctx context.Context, c listClient, args []string) iter.Seq2[*signforms.Document, error] {
-			return oneRecord(get(ctx, c.Client, args[0]))
+		func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Document, error] {
+			return oneRecord(get(ctx, c, args[0]))
 		})
 }
 

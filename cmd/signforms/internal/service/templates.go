@@ -15,11 +15,11 @@ import (
 
 var templateColumns = []cli.Column[*signforms.Document]{
 	{Name: "templateId", Value: func(d *signforms.Document) string { return d.DocumentID }},
-	{Name: "templateName", Value: func(d *signforms.Document) string { return d.DocumentName }, Long: true},
-	{Name: "roles", Value: rolesText, Long: true},
+	{Name: "templateName", Value: func(d *signforms.Document) string { return d.DocumentName }},
+	{Name: "roles", Value: rolesText},
 	{Name: "respondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalRespondents) }},
 	{Name: "signedRespondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalSignedRespondents) }, Wide: true},
-	{Name: "createdAt", Value: func(d *signforms.Document) string { return cli.Time(d.CreatedAt) }, Time: true},
+	{Name: "createdAt", Value: func(d *signforms.Document) string { return cli.Time(d.CreatedAt) }},
 	{Name: "updatedAt", Value: func(d *signforms.Document) string { return cli.Time(d.UpdatedAt) }, Wide: true},
 	{Name: "authorEmail", Value: func(d *signforms.Document) string { return d.AuthorEmail }, Wide: true},
 	{Name: "isArchived", Value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, Wide: true},
@@ -38,14 +38,14 @@ func newTemplatesList() *cobra.Command {
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{Use: "list", Short: "List templates", Args: cli.NoArgs}
 	listFlags(cmd, &p)
-	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c listClient, _ []string) iter.Seq2[*signforms.Document, error] {
+	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
 		params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
 			SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 		if p.Page == 0 {
-			return agreeing(heldDocument(p), c.Templates.All(ctx, params))
+			return c.Templates.All(ctx, params)
 		}
 		page, err := c.Templates.List(ctx, params)
-		return agreeing(heldDocument(p), onePage(c, signforms.OpListDocuments, p.Page, page, err))
+		return onePage(p.Page, page, err)
 	})
 }
 
@@ -68,8 +68,8 @@ var respondentColumns = []cli.Column[*signforms.Respondent]{
 	{Name: "createdDocumentId", Value: func(r *signforms.Respondent) string { return r.RespondentDocumentID }},
 	{Name: "status", Value: func(r *signforms.Respondent) string { return string(r.Status) }},
 	{Name: "signed", Value: func(r *signforms.Respondent) string { return signedOf(r.Signers) }},
-	{Name: "createdAt", Value: func(r *signforms.Respondent) string { return cli.Time(r.CreatedAt) }, Time: true},
-	{Name: "signers", Value: func(r *signforms.Respondent) string { return signersText(r.Signers) }, Long: true},
+	{Name: "createdAt", Value: func(r *signforms.Respondent) string { return cli.Time(r.CreatedAt) }},
+	{Name: "signers", Value: func(r *signforms.Respondent) string { return signersText(r.Signers) }},
 	{Name: "templateId", Value: func(r *signforms.Respondent) string { return r.TemplateID }, Wide: true},
 	{Name: "ownerId", Value: func(r *signforms.Respondent) string { return r.OwnerID }, Wide: true},
 	{Name: "pdfLink", Value: func(r *signforms.Respondent) string { return r.PDFLink }, Wide: true},
@@ -85,15 +85,15 @@ func newTemplatesRespondents() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&p.RespondentDocumentID, "document", "", "only the one with this id (createdDocumentId)")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
-	return newList(cmd, respondentColumns, respondentShape, &p.Limit, func(ctx context.Context, c listClient, args []string) iter.Seq2[*signforms.Respondent, error] {
+	return newList(cmd, respondentColumns, respondentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Respondent, error] {
 		p.TemplateID = strings.Join(args, "")
 		switch {
 		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
 			return oneRecord(c.Templates.Respondent(ctx, p.RespondentDocumentID))
 		case p.Page == 0:
-			return agreeing(heldRespondent(p), c.Templates.AllRespondents(ctx, p))
+			return c.Templates.AllRespondents(ctx, p)
 		}
 		page, err := c.Templates.Respondents(ctx, p)
-		return agreeing(heldRespondent(p), onePage(c, signforms.OpListRespondents, p.Page, page, err))
+		return onePage(p.Page, page, err)
 	})
 }

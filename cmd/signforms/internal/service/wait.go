@@ -31,7 +31,7 @@ type looks struct {
 }
 
 func newDocumentsWait() *cobra.Command {
-	var conn connection
+	var conn Connection
 	var asJSON bool
 	w := looks{want: []signforms.DocumentStatus{signforms.StatusSigned}}
 	cmd := &cobra.Command{
@@ -51,7 +51,7 @@ SIGNED does not end --for paid.`,
 			if w.timeout <= 0 {
 				return cli.UsageError("--timeout must be more than 0")
 			}
-			client, err := conn.connect()
+			client, err := conn.Connect()
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ SIGNED does not end --for paid.`,
 	})
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 10*time.Minute, "how long to wait in all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the document as one line of JSON")
-	conn.addFlags(cmd)
+	conn.AddFlags(cmd)
 	return cmd
 }
 
@@ -123,7 +123,7 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 			if !ok || e.Local || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) {
 				return "", nil, err
 			}
-			is, asked = inFlags(err).Error(), e.RetryAfter
+			is, asked = InFlags(err).Error(), e.RetryAfter
 		}
 		if is != said {
 			fmt.Fprintln(w.stderr, is)

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/probe"
 )
 
 // identity is what whoami found, as --json prints it.
@@ -38,7 +39,7 @@ const (
 func (p proof) String() string { return p.Verdict + ": " + p.Seen }
 
 func newWhoami() *cobra.Command {
-	var conn connection
+	var conn Connection
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "whoami",
@@ -52,7 +53,7 @@ answers everybody alike.`,
 		Example: "  signforms whoami --account test",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := conn.resolve(); err != nil {
+			if err := conn.Resolve(); err != nil {
 				return err
 			}
 			who, err := conn.identify(cmd.Context())
@@ -66,7 +67,7 @@ answers everybody alike.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	conn.addFlags(cmd)
+	conn.AddFlags(cmd)
 	return cmd
 }
 
@@ -83,7 +84,7 @@ func (w identity) print(stdout io.Writer, asJSON bool) error {
 }
 
 // identify asks for a document, and then as a stranger.
-func (c *connection) identify(ctx context.Context) (who identity, err error) {
+func (c *Connection) identify(ctx context.Context) (who identity, err error) {
 	who = identity{BaseURL: c.baseURL, ChosenBy: c.chosen, Workspace: c.workspace}
 	own, err := c.newest(ctx)
 	if err != nil {
@@ -96,15 +97,15 @@ func (c *connection) identify(ctx context.Context) (who identity, err error) {
 		if c.workspace == "" {
 			who.Named = proof{}
 		}
-		return who, inFlags(err)
+		return who, InFlags(err)
 	}
 	if c.workspace != "" {
 		other := *c
-		other.workspace = probe.Stranger(c.workspace)
+		other.workspace = stranger(c.workspace)
 		who.Named = other.excluded(ctx, own, "a random workspace")
 	}
 	other := *c // this may lock a client out, so it comes last
-	other.apiKey = probe.Stranger(c.apiKey)
+	other.apiKey = stranger(c.apiKey)
 	who.Key = other.excluded(ctx, own, "a random key")
 	if again, err := c.newest(ctx); err != nil || own != "" && again == "" {
 		// A service that answers one request and then nobody proves nothing.
@@ -118,8 +119,8 @@ func (c *connection) identify(ctx context.Context) (who identity, err error) {
 }
 
 // newest returns the id of the newest document, or "" without one.
-func (c *connection) newest(ctx context.Context) (id string, err error) {
-	client, err := c.client(signforms.Options{})
+func (c *Connection) newest(ctx context.Context) (id string, err error) {
+	client, err := c.Client(signforms.Options{})
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +132,7 @@ func (c *connection) newest(ctx context.Context) (id string, err error) {
 }
 
 // excluded reports whether a stranger does not get what the owner got: own is the document that the owner saw.
-func (c *connection) excluded(ctx context.Context, own, stranger string) proof {
+func (c *Connection) excluded(ctx context.Context, own, stranger string) proof {
 	seen, err := c.newest(ctx)
 	e, answered := errors.AsType[*signforms.Error](err)
 	switch {
@@ -143,4 +144,24 @@ func (c *connection) excluded(ctx context.Context, own, stranger string) proof {
 		return proof{works, "the service shows documents, and none to " + stranger}
 	}
 	return proof{cannotTell, "the service answers " + stranger + " alike"}
+}
+
+// stranger returns a random text in the form of an API key or an id, which most likely nobody has. It keeps what stands before the last
+// separator that six characters follow: a service may look at that alone.
+func stranger(text string) string {
+	kept := strings.LastIndexAny(text[:max(0, len(text)-6)], "_-") + 1
+	letters := "abcdefghijklmnopqrstuvwxyz"
+	if !strings.ContainsFunc(text[kept:], func(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", c) }) {
+		letters = letters[:6]
+	}
+	out := []byte(text)
+	for i := kept; i < len(out); i++ {
+		for _, kind := range []string{letters, strings.ToUpper(letters), "123456789"} {
+			if strings.IndexByte(kind, out[i]) >= 0 || out[i] == '0' && kind[0] == '1' {
+				out[i] = kind[rand.IntN(len(kind))]
+				break
+			}
+		}
+	}
+	return string(out)
 }

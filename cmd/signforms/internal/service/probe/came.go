@@ -1,0 +1,177 @@
+package probe
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
+)
+
+// came says what an answer was: its status and type, how many records it has and where, and what these hold in some of their fields. It
+// also returns the body, cut, without what identifies anybody.
+func (r *run) came(x *exchange, fields []string) (text, body string) {
+	if x.status == 0 {
+		return "no answer", ""
+	}
+	text = strings.TrimSpace(fmt.Sprintf("%d %s", x.status, http.StatusText(x.status)))
+	plain := bytes.TrimPrefix(x.body, []byte("\ufeff")) // as some services write first
+	redacted, err := r.redact.JSON(plain)
+	if err != nil {
+		return fmt.Sprintf("%s, %d bytes of %s that are not JSON", text, len(x.body), mediaType(x.contentType)), ""
+	}
+	whole, raw := decoded(redacted), decoded(plain)
+	name, records := list(whole)
+	_, rawRecords := list(raw)
+	if records == nil {
+		text += ", no list of records"
+	} else {
+		text += fmt.Sprintf(", %s %s", count(len(records), "record"), name)
+	}
+	for _, field := range fields {
+		if len(records) > 0 {
+			text += "; " + values(field, records, rawRecords)
+		}
+	}
+	if scalars := scalars(whole, ""); len(scalars) > 0 {
+		text += "; beside: " + strings.Join(scalars, ", ")
+	}
+	return text, indented(whole)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func decoded(text []byte) (value any) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil { // it was read before
+		return nil
+	}
+	return value
+}
+
+// list returns the first list of an answer, and where it is. It is nil where there is none.
+func list(value any) (name string, records []any) {
+	switch v := value.(type) {
+	case []any:
+		return "in the answer itself", append([]any{}, v...)
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if l, ok := v[key].([]any); ok {
+				return "in " + key, append([]any{}, l...)
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if inner, ok := v[key].(map[string]any); ok {
+				if name, l := list(inner); l != nil {
+					return name + " of " + key, l
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+// mostValues bounds how many values of a field are named.
+const mostValues = 5
+
+// values says what records hold in a field: each value once, with how often it is there, and in how many records there is none. The
+// order is that of the records, and the last one is named too. A field with shapeMark shows the forms of its values.
+func values(field string, records, raw []any) string {
+	field, shaped := strings.CutPrefix(field, shapeMark)
+	if shaped {
+		records = raw
+	}
+	var texts []string
+	times, lacking := map[string]int{}, 0
+	for _, record := range records {
+		object, _ := record.(map[string]any)
+		value, there := object[field]
+		if !there {
+			lacking++
+			continue
+		}
+		text := fmt.Sprint(value)
+		switch inner, isText := value.(string); {
+		case shaped && (isText || value != nil):
+			text = redact.Shape(text)
+		case isText && inner == "":
+			text = "an empty text"
+		case value == nil:
+			text = "null"
+		}
+		if times[text]++; times[text] == 1 {
+			texts = append(texts, text)
+		}
+	}
+	for i, text := range texts {
+		if times[text] > 1 {
+			texts[i] = fmt.Sprintf("%s ×%d", text, times[text])
+		}
+	}
+	if n := len(texts); n > mostValues {
+		last := texts[n-1]
+		texts = append(texts[:mostValues-1:mostValues-1], fmt.Sprintf("… %s, %d in all", last, n))
+	}
+	if lacking > 0 {
+		texts = append(texts, "none in "+count(lacking, "record"))
+	}
+	return field + " " + strings.Join(texts, ", ")
+}
+
+// scalars returns what stands beside the list, as in pagination.totalPages 3.
+func scalars(value any, prefix string) (all []string) {
+	object, _ := value.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		switch v := object[key].(type) {
+		case map[string]any:
+			all = append(all, scalars(v, prefix+key+".")...)
+		case []any:
+		default:
+			all = append(all, fmt.Sprintf("%s%s %v", prefix, key, v))
+		}
+	}
+	return all[:min(len(all), 2*mostValues)]
+}
+
+// mostIndented bounds the bytes of a body in a report.
+const mostIndented = 2000
+
+// indented returns an answer with its lists cut to two values.
+func indented(value any) string {
+	text, _ := json.MarshalIndent(shortened(value), "", "  ") // cannot fail for what was decoded
+	if len(text) > mostIndented {
+		return strings.ToValidUTF8(string(text[:mostIndented]), "") + " …"
+	}
+	return string(text)
+}
+
+func shortened(value any) any {
+	switch v := value.(type) {
+	case []any:
+		short := []any{}
+		for _, one := range v[:min(len(v), 2)] {
+			short = append(short, shortened(one))
+		}
+		if more := len(v) - len(short); more > 0 {
+			short = append(short, fmt.Sprintf("(and %d more)", more))
+		}
+		return short
+	case map[string]any:
+		short := map[string]any{}
+		for key, one := range v {
+			short[key] = shortened(one)
+		}
+		return short
+	}
+	return value
+}

@@ -1,0 +1,168 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go"
+)
+
+// The bounds of a run: its requests, how far they are apart at least, and the bytes that are read of an answer.
+const (
+	MostGets = 30
+	apart    = time.Second
+	mostBody = 32 << 20
+)
+
+var (
+	errNotGet  = errors.New("probe sends GET requests alone, and an endpoint of the account has another method")
+	errTooMany = fmt.Errorf("the run has made its %d requests", MostGets)
+)
+
+// wire is the way to the service. It paces, counts and bounds the requests, and keeps the last one with its answer.
+type wire struct {
+	next  http.RoundTripper
+	sleep func(context.Context, time.Duration) error
+	gets  int
+	last  time.Time
+	edit  func(*http.Request) // of the next request; nil leaves it
+	seen  *exchange           // nil: nothing was sent
+}
+
+// exchange is a request with its answer, as they went over the wire.
+type exchange struct {
+	request     *http.Request
+	status      int // 0: there was no answer
+	contentType string
+	body        []byte
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	w.seen = nil
+	switch {
+	case req.Method != http.MethodGet:
+		return nil, errNotGet
+	case w.gets == MostGets:
+		return nil, errTooMany
+	case w.gets > 0:
+		if err := w.sleep(req.Context(), apart-time.Since(w.last)); err != nil {
+			return nil, err
+		}
+	}
+	if w.edit != nil {
+		req = req.Clone(req.Context())
+		w.edit(req)
+	}
+	w.gets++
+	w.last = time.Now()
+	w.seen = &exchange{request: req}
+	resp, err := w.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	w.seen.status, w.seen.contentType = resp.StatusCode, resp.Header.Get("Content-Type")
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
+	resp.Body.Close()
+	w.seen.body = body
+	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
+	return resp, nil
+}
+
+// failing ends a body with the error of the one that was read.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return 0, io.EOF
+}
+
+// wait is a sleep that ends with its context.
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// set returns an edit that sets an input of the query, which the SDK would refuse to send so.
+func set(name, value string) func(*http.Request) {
+	return func(req *http.Request) {
+		query := req.URL.Query()
+		query.Set(name, value)
+		req.URL.RawQuery = query.Encode()
+	}
+}
+
+// keyHeader is the header of the API key.
+const keyHeader = "x-api-key"
+
+// key returns an edit that sends another key, or none.
+func key(text string) func(*http.Request) {
+	return func(req *http.Request) {
+		if req.Header.Del(keyHeader); text != "" {
+			req.Header.Set(keyHeader, text)
+		}
+	}
+}
+
+// verdict says what the SDK made of an answer, in its own words and without any of the service's.
+func verdict(err error) string {
+	if err == nil {
+		return "the SDK reads it"
+	}
+	e, ok := errors.AsType[*signforms.Error](err)
+	if !ok {
+		return "the SDK: no answer"
+	}
+	text := "the SDK's error: "
+	for _, kind := range []struct {
+		err  error
+		name string
+	}{{signforms.ErrForbidden, "ErrForbidden"}, {signforms.ErrNotFound, "ErrNotFound"}, {signforms.ErrInvalid, "ErrInvalid"},
+		{signforms.ErrRefused, "ErrRefused"}, {signforms.ErrRateLimited, "ErrRateLimited"}, {signforms.ErrUnavailable, "ErrUnavailable"}} {
+		if errors.Is(err, kind.err) {
+			text += kind.name + ", "
+		}
+	}
+	if e.StatusCode/100 == 2 && strings.HasPrefix(e.Message, "unreadable answer") {
+		text += unquoted(e.Message)
+	}
+	return strings.TrimSuffix(text, ", ")
+}
+
+// unquoted leaves out what stands in quotes, which may be the service's.
+func unquoted(text string) string {
+	parts := strings.Split(text, `"`)
+	for i := range parts {
+		if i%2 == 1 {
+			parts[i] = "…"
+		}
+	}
+	return strings.Join(parts, `"`)
+}
+
+// knownTypes are the media types that are shown. Another may be somebody's word.
+var knownTypes = []string{"application/json", "application/problem+json", "text/json", "text/html", "text/plain", "application/xml", "text/xml"}
+
+func mediaType(header string) string {
+	text, _, _ := strings.Cut(strings.ToLower(header), ";")
+	switch text = strings.TrimSpace(text); {
+	case text == "":
+		return "no type"
+	case slices.Contains(knownTypes, text):
+		return text
+	}
+	return "another type"
+}
