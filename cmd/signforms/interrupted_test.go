@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -25,12 +24,11 @@ import (
 // Commands that read or wait say that they were interrupted, in one word and with an exit code of its own.
 func TestInterruptedCommandsSaySo(t *testing.T) {
 	s := newService(t, nil)
-	file := filepath.Join(t.TempDir(), "accounts.json")
-	accounts(t, file, fmt.Sprintf(`"main":{"baseURL":%q,"apiKey":{"command":["sleep","100"]}}`, s.URL))
+	results := filepath.Join(t.TempDir(), "results.csv")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range []string{"documents wait LEASE", "documents list", "documents get LEASE", "whoami", "documents remind --all-pending",
-		"documents list --settings " + file, "ready --wait 20s --url http://127.0.0.1:1"} {
+	for _, args := range []string{"documents wait LEASE", "documents list", "documents get LEASE", "whoami", "documents remind --all-pending --results " + results,
+		"ready --wait 20s --url http://127.0.0.1:1"} {
 		var out, errs strings.Builder
 		code := run(ctx, hasty, s.ids(args), strings.NewReader(""), &out, &errs)
 		require.Equal(t, cli.ExitInterrupted, code, "%s: %s", args, errs.String())
@@ -46,10 +44,10 @@ func TestInterruptedBatches(t *testing.T) {
 		done, code int
 		says, what string
 	}{
-		{"documents remind LEASE NOTICE --yes", 0, cli.ExitInterrupted, "signforms: interrupted; 2 not tried\n", "reminded"},
-		{"documents remind LEASE NOTICE --yes", 1, cli.ExitPartial, "signforms: interrupted; 1 not tried\n", "reminded"},
-		{"documents void LEASE NOTICE --yes", 0, cli.ExitInterrupted, "signforms: interrupted; 2 not tried\n", "voided"},
-		{"documents void LEASE NOTICE --yes", 1, cli.ExitPartial, "signforms: interrupted; 1 not tried\n", "voided"},
+		{"documents remind LEASE NOTICE --yes", 0, cli.ExitInterrupted, "signforms: 0 WHAT; 2 not tried; interrupted\n", "reminded"},
+		{"documents remind LEASE NOTICE --yes", 1, cli.ExitPartial, "signforms: 1 WHAT; 1 not tried; interrupted\n", "reminded"},
+		{"documents void LEASE NOTICE --yes", 0, cli.ExitInterrupted, "signforms: 0 WHAT; 2 not tried; interrupted\n", "voided"},
+		{"documents void LEASE NOTICE --yes", 1, cli.ExitPartial, "signforms: 1 WHAT; 1 not tried; interrupted\n", "voided"},
 	} {
 		s := newService(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -59,7 +57,7 @@ func TestInterruptedBatches(t *testing.T) {
 		out, errs := interrupting{cancel: cancel, after: "\t" + c.what + "\t"}, strings.Builder{}
 		code := run(ctx, hasty, s.ids(c.args), strings.NewReader(""), &out, &errs)
 		require.Equal(t, c.code, code, "%s: %s", c.args, errs.String())
-		require.True(t, strings.HasSuffix(errs.String(), c.says), errs.String())
+		require.True(t, strings.HasSuffix(errs.String(), strings.ReplaceAll(c.says, "WHAT", c.what)), errs.String())
 		require.Equal(t, c.done, strings.Count(out.String(), "\t"+c.what+"\t"), out.String())
 	}
 }
@@ -136,32 +134,6 @@ func TestSignalsAtOnceAreOne(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, sameSignal, stopped.Sub(began))
 	})
-}
-
-// A service that does not filter is noticed by its records.
-func TestListsThatAreNotFiltered(t *testing.T) {
-	newService(t, nil)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"totalDocuments":2,"documents":[
-			{"documentId":"00000000-0000-4000-8000-000000000001","status":"PENDING","createdAt":"2026-11-01T12:00:00Z","isArchived":false},
-			{"documentId":"00000000-0000-4000-8000-000000000002","status":"SIGNED","createdAt":"2026-11-03T12:00:00Z","isArchived":true}]}`)
-	}))
-	defer srv.Close()
-	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
-	for _, c := range []struct{ args, shows string }{
-		{"documents list --status SIGNED", "2"}, {"documents list --from 2026-11-02T00:00:00Z", "2"}, {"documents list --to 2026-11-02T00:00:00Z", "1"},
-		{"documents list --archived", "2"}, {"documents list --archived=false", "1"}, {"documents list --id 00000000-0000-4000-8000-000000000001", "1"},
-		{"documents list --status signed --page 1", "2"}, {"templates list --archived", "2"}, {"templates list --to 2026-11-02T00:00:00Z --page 1", "1"},
-	} {
-		stdout, stderr, code := execute(t, append(strings.Fields(c.args), "--json")...)
-		require.Equal(t, cli.ExitPartial, code, "%s: %s", c.args, stderr)
-		require.Equal(t, 1, strings.Count(stdout, "\n"), c.args)
-		require.Contains(t, stdout, "00000000000"+c.shows+`"`, c.args)
-		require.Equal(t, "signforms: the service listed 1 record against the filters, left out here: its list may lack others\n", stderr, c.args)
-	}
-	stdout, stderr, code := execute(t, "documents", "list", "--json", "--query", "x")
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Equal(t, 2, strings.Count(stdout, "\n"))
 }
 
 // A void that the service answers with 500 may have been carried out. Errors have the words of the command line.

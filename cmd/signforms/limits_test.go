@@ -61,7 +61,7 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 		stdout, stderr, code := execute(t, "documents", "remind", s.lease, s.notice, "--yes", "--limit-store", where)
 		require.Equal(t, cli.ExitFailure, code)
 		require.Empty(t, stdout, "none was tried")
-		require.Regexp(t, `signforms: send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason+`.*; 2 not tried\n$`, stderr)
+		require.Regexp(t, `signforms: 0 reminded; 2 not tried; send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason+`.*\n$`, stderr)
 	}
 	for _, r := range s.Requests()[s.requestsBefore:] {
 		require.Empty(t, r.WorkspaceID, "%s was sent with the key", r)

@@ -25,16 +25,6 @@ func TestAnEmptyListAsCSVHasItsHeader(t *testing.T) {
 	require.Empty(t, stdout)
 }
 
-// A form makes no document.
-func TestFormsSendHasNoColumnOfDocuments(t *testing.T) {
-	s := newService(t, nil)
-	file := filepath.Join(t.TempDir(), "people.csv")
-	require.NoError(t, os.WriteFile(file, []byte("name,email\nCem,cem@example.com\n"), 0o600))
-	stdout, stderr, code := s.run(t, "forms send SURVEY --dry-run --csv "+file)
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Equal(t, "ITEM\tOUTCOME\tTO\tMESSAGE\nline 2\twould be sent\tcem@example.com (Cem)\t\n", stdout)
-}
-
 func TestPasswordsInAddressesAreNotShown(t *testing.T) {
 	for _, args := range [][]string{{"status", "--url"}, {"ready", "--url"}, {"listen", "--url"}} {
 		_, stderr, code := execute(t, append(args, "http://ann:hunter2@127.0.0.1:1")...)
@@ -60,36 +50,6 @@ func TestJSONVariableAffectsServeOnly(t *testing.T) {
 	var out map[string]any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
 	require.Equal(t, []any{}, out["deliveries"])
-}
-
-func TestTablesFitATerminalOf80Columns(t *testing.T) {
-	newService(t, nil)
-	s := serveInProcess(t, "--memory", "--seed", "testdata/seed.yaml")
-	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
-	execute(t, "webhooks", "add", "http://localhost:3000/a/rather/long/path/of/a/hook", "--event", "new_signature_completed")
-	for _, args := range [][]string{
-		{"documents", "list"}, {"templates", "list"}, {"documents", "list", "--sandbox"}, {"templates", "list", "--sandbox"}, {"forms", "list"}, {"webhooks", "list"},
-	} {
-		shown, code := screen(t, 80, "", args...)
-		require.Equal(t, cli.ExitOK, code, shown)
-		require.NotEmpty(t, shown, "%v", args)
-		if args[0] == "documents" {
-			require.Regexp(t, `/\d +\d{4}-\d\d-\d\d\n`, shown, "the day is left of the time")
-		}
-		for line := range strings.Lines(shown) {
-			require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 80, "%v\n%s", args, shown)
-		}
-	}
-	shown, code := screen(t, 40, "", "documents", "list")
-	require.Equal(t, cli.ExitOK, code, shown)
-	require.Regexp(t, `^DOCUMENT ID\n  DOCUMENT NAME    STATUS   SIGNED\n[0-9a-f-]{36}\n  Notice \[31m red  PENDING`, shown, "the id is on a line of its own, and without the time the name has room")
-	for line := range strings.Lines(shown) {
-		require.LessOrEqual(t, len([]rune(strings.TrimSuffix(line, "\n"))), 40, shown)
-	}
-	stdout, _, _ := execute(t, "webhooks", "list", "--json")
-	for line := range strings.Lines(stdout) {
-		require.True(t, json.Valid([]byte(line)), "one record a line: %s", line)
-	}
 }
 
 // Lists of a sandbox are whole, however many pages that takes.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write what the program prints into testdata/recorded and docs/cli.md")
+var update = flag.Bool("update", false, "write what the program prints into testdata/recorded")
 
 // TestRecordedOutput runs the command lines of each file in testdata/recorded without a terminal, one after the other on one service. It
 // compares all output. Names in capitals stand for ids, addresses and folders.

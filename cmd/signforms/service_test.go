@@ -1,6 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,6 +21,9 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 )
+
+// hasty does not wait between the requests of probe.
+var hasty = replaced{sleep: func(context.Context, time.Duration) error { return nil }}
 
 // testService is a reference service with some records. The environment of the test names it.
 type testService struct {
@@ -114,4 +126,32 @@ func (s *testService) reminded() (n int) {
 		}
 	}
 	return n
+}
+
+// altered sets the environment to a proxy in front of the service, which changes the answers to these requests.
+func altered(t *testing.T, s *testService, concerns func(*http.Request) bool, change func(body string) string) {
+	t.Helper()
+	target, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	proxy := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, ModifyResponse: func(res *http.Response) error {
+		if !concerns(res.Request) {
+			return nil
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			return err
+		}
+		text := change(string(body))
+		res.Body, res.ContentLength = io.NopCloser(bytes.NewReader([]byte(text))), int64(len(text))
+		res.Header.Set("Content-Length", fmt.Sprint(len(text)))
+		return nil
+	}}
+	srv := httptest.NewServer(proxy)
+	t.Cleanup(srv.Close)
+	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
+}
+
+// ofDocuments is whether a request lists PDF documents.
+func ofDocuments(r *http.Request) bool {
+	return strings.HasSuffix(r.URL.Path, "/get-documents") && r.URL.Query().Get("documentType") != "PDF_TEMPLATE"
 }

@@ -3,11 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +12,6 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/signformstest"
 )
@@ -55,14 +51,17 @@ DOCUMENT ID                           DOCUMENT NAME    STATUS   SIGNED  CREATED 
 `+s.old+`  Old lease        SIGNED   1/1     2026-11-02T09:00:00Z
 `, "\n\n", "\n")[1:], shown)
 	require.NotContains(t, shown, "\x1b", "names move no cursor")
+}
 
-	shown, _ = screen(t, 90, "", "documents", "list")
-	require.Contains(t, shown, "  Notice [31m …  PENDING  0/1     2026-11-02T11:00:00Z\n", "cut to fit")
-	byDay, _ := screen(t, 82, "", "documents", "list")
-	require.Contains(t, byDay, "  Notice [31m red  PENDING  0/1     2026-11-02\n", "the day leaves room for the name")
-	for line := range strings.Lines(shown) {
-		require.LessOrEqual(t, len([]rune(line)), 91)
+func TestProgressBar(t *testing.T) {
+	s := newService(t, nil)
+	shown, code := screen(t, 100, "", "documents", "remind", s.lease, s.notice, "--yes")
+	require.Equal(t, cli.ExitOK, code, shown)
+	require.Contains(t, shown, "1/2")
+	for _, id := range []string{s.lease, s.notice} {
+		require.Regexp(t, `(?m)[\n\r ]`+id+` +reminded`, shown, "records stand on lines of their own")
 	}
+	require.Len(t, s.mailed("reminder"), 2)
 }
 
 func TestJSONOnATerminal(t *testing.T) {
@@ -123,82 +122,19 @@ func TestInterruptedAsItAsks(t *testing.T) {
 	require.Zero(t, s.reminded())
 }
 
-func TestProgressBar(t *testing.T) {
-	s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}})
-	shown, code := screen(t, 100, "", "documents", "remind", "--all-pending", "--yes")
-	require.Equal(t, cli.ExitOK, code, shown)
-	require.Contains(t, shown, "\r[------------------------] 0 of 3 reminded\x1b[K")
-	require.Contains(t, shown, "\r[########----------------] 1 of 3 reminded")
-	require.Contains(t, shown, "\r[########################] 3 of 3 reminded\x1b[K\r\x1b[K")
-	for line := range strings.Lines(shown) {
-		at := strings.LastIndex(line, "\x1b[K")
-		if at >= 0 && strings.Contains(line, "reminded  ") {
-			require.Regexp(t, `^\x1b\[K[0-9a-f-]+ +reminded +Reminder sent`, line[at:], "records stand on lines of their own")
-		}
-	}
-	require.Equal(t, 3, len(s.mailed("reminder"))-1, "one of the three has two signers who are pending")
-}
-
-// What stands beside the data is broken between words, not where a narrow terminal ends. Whatever the width, the words are the same.
-func TestLinesOnANarrowTerminal(t *testing.T) {
-	s := newService(t, nil)
-	for _, args := range []string{
-		"documents remind " + s.lease + " --allow-incomplete", "documents list --status nope",
-		"documents list --base-url http://127.0.0.1:1 --max-attempts 1", "templates send " + s.offer + " --csv " + os.DevNull + " --role Buyer",
-	} {
-		shown := map[int]string{}
-		for _, columns := range []int{50, 1000} {
-			text, _ := screen(t, columns, "", strings.Fields(args)...)
-			shown[columns] = text
-			for line := range strings.SplitSeq(text, "\n") {
-				if strings.Contains(strings.TrimSpace(line), " ") {
-					require.LessOrEqual(t, len([]rune(line)), columns, text)
-				}
-			}
-		}
-		require.Equal(t, strings.Fields(shown[1000]), strings.Fields(shown[50]), args)
-		require.Greater(t, strings.Count(shown[50], "\n"), strings.Count(shown[1000], "\n"), args)
-	}
-}
-
-// A command for the key asks on the terminal itself.
-func TestCommandForTheKeyHasTheTerminal(t *testing.T) {
-	s := newService(t, nil)
-	file := filepath.Join(t.TempDir(), "accounts.json")
-	t.Setenv("KEY_OF_MINE", s.APIKey)
-	accounts(t, file, fmt.Sprintf(`"main":{"baseURL":%q,"workspace":%q,"apiKey":{"command":["sh","-c","test -t 0 && test -t 2 && printenv KEY_OF_MINE"]}}`, s.URL, s.WorkspaceID))
-	shown, code := screen(t, 100, "", "documents", "list", "--settings", file)
-	require.Equal(t, cli.ExitOK, code, shown)
-}
-
-// The bar announces no wait for reminders that --max-wait leaves out.
-func TestProgressBarOfTheLimit(t *testing.T) {
-	for maxWait, left := range map[string]string{"1s": "", "16m": `, 1[45]m\d+s left`} {
-		s := newService(t, nil)
-		for range 5 {
-			s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}})
-		}
-		heal := s.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Status: http.StatusForbidden}) // which ends the run
-		shown, code := screen(t, 100, "", "documents", "remind", "--all-pending", "--yes", "--max-wait", maxWait)
-		heal()
-		require.Equal(t, cli.ExitFailure, code, shown)
-		require.Regexp(t, `\r\[-{24}\] 0 of 8 reminded`+left+`\x1b\[K`, shown)
-	}
-}
-
 // The users of these variables want no escape sequences: they get lines instead of a bar.
 func TestNoEscapesWhereTheyAreNotWanted(t *testing.T) {
 	for name, value := range map[string]string{"TERM": "dumb", "NO_COLOR": "1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(name, value)
 			s := newService(t, &signformstest.Options{ReminderLimit: signformstest.ReminderLimit{Requests: 100}})
-			for _, args := range [][]string{{"documents", "remind", "--all-pending", "--yes"}, {"documents", "list"}, {"probe"}} {
+			for _, args := range [][]string{{"documents", "remind", s.lease, s.notice, "--yes"}, {"documents", "list"}, {"probe"}} {
 				shown, code := screen(t, 100, "", args...)
 				require.Equal(t, cli.ExitOK, code, shown)
 				require.NotContains(t, shown, "\x1b", "%v", args)
 				require.NotContains(t, shown, "\r", "%v", args)
 			}
-			require.Equal(t, 3, len(s.mailed("reminder"))-1)
+			require.Len(t, s.mailed("reminder"), 2)
 		})
 	}
 }

@@ -223,10 +223,18 @@ func (r *Replacer) make(value, kind string, stand func(n int) string) string {
 	return made
 }
 
-// Shape returns the form of a time or an id: each digit as 9 and each letter as a, as in 9999-99-99. It is for values that are no words.
+// Shape returns the form of a time or an id: each digit as 9 and each letter but T and Z as a, as in 9999-99-99T99:99:99Z. It is for values that are no words.
 func Shape(s string) string {
+	switch {
+	case len(s) == len(uuidText.FindString(s)):
+		return "a UUID"
+	case len(s) == len(objectIDText.FindString(s)):
+		return "24 hexadecimal digits"
+	}
 	return strings.Map(func(c rune) rune {
 		switch {
+		case c == 'T' || c == 'Z':
+			return c
 		case unicode.IsDigit(c):
 			return '9'
 		case unicode.IsLetter(c):

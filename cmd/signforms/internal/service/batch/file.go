@@ -17,9 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // maxFile bounds a CSV file of receivers, and its results, in bytes.

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/filelock"
+	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
 // The states of a line of a batch, as a results file has them. A line without a row is not begun.
@@ -58,11 +58,17 @@ func openResults(path string, header [][2]string, column string, known func(key 
 	if err != nil {
 		return nil, cli.UsageError("%s: %w", path, cli.PathCause(err))
 	}
-	if r.f = f; filelock.Try(f) != nil {
-		f.Close()
-		return nil, cli.UsageError("%s: another process uses it: wait until it ends, or end it", path)
+	r.f = f
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = cli.UsageError("%s is not a regular file", path)
+	} else if err == nil && filelock.Try(f) != nil {
+		err = cli.UsageError("%s: another process uses it: wait until it ends, or end it", path)
 	}
-	text, err := cli.ReadAll(f, path, maxFile)
+	var text []byte
+	if err == nil {
+		text, err = cli.ReadAll(f, path, maxFile)
+	}
 	if err == nil {
 		err = r.read(text, known)
 	}

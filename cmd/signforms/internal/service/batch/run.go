@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,11 +31,17 @@ type record struct {
 	Message string `json:"message,omitempty"`
 }
 
-var columns = []cli.Column[record]{
-	{Name: "item", Value: func(r record) string { return r.Item }},
-	{Name: "outcome", Value: func(r record) string { return r.Outcome }},
-	{Name: "createdDocumentId", Value: func(r record) string { return r.ID }},
-	{Name: "message", Value: func(r record) string { return r.Message }},
+// columns returns the columns of records, with the documents of a batch that makes some.
+func (b *batch) columns() []cli.Column[record] {
+	all := []cli.Column[record]{
+		{Name: "item", Value: func(r record) string { return r.Item }},
+		{Name: "outcome", Value: func(r record) string { return r.Outcome }},
+		{Name: "message", Value: func(r record) string { return r.Message }},
+	}
+	if b.makes {
+		all = slices.Insert(all, 2, cli.Column[record]{Name: "createdDocumentId", Value: func(r record) string { return r.ID }})
+	}
+	return all
 }
 
 // batch makes calls, one after the other.
@@ -42,6 +49,7 @@ type batch struct {
 	verb, noun  string // in the past tense: sent; for one item: line
 	out         cli.Output
 	dryRun, yes bool
+	makes       bool     // documents
 	results     *results // nil: nothing is remembered
 	limited     bool     // by the limit of reminders
 
@@ -71,7 +79,7 @@ func (b *batch) run(cmd *cobra.Command, items []item) error {
 		items = open
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be %s (%s)\n", len(items), cli.Count(all, b.noun, b.noun+"s"), b.verb, cli.Plain(b.results.path))
 	}
-	printer := cli.NewPrinter(cmd, b.out, columns, func(r record) any { return r }, 1)
+	printer := cli.NewPrinter(cmd, b.out, b.columns(), func(r record) any { return r }, 1)
 	if b.dryRun {
 		for _, it := range items {
 			if err := printer.Print(record{Item: it.key, Outcome: "would be " + b.verb}); err != nil {
@@ -102,7 +110,7 @@ func (b *batch) run(cmd *cobra.Command, items []item) error {
 
 func (b *batch) work(cmd *cobra.Command, items []item, printer *cli.Printer[record]) {
 	b.counts = map[string]int{}
-	progress := cli.NewProgress(cmd.ErrOrStderr(), b.verb, len(items))
+	progress := cli.NewProgress(cmd.ErrOrStderr(), "tried", len(items))
 	stop := progress.Interrupts(cmd.Context())
 	for _, it := range items {
 		if cmd.Context().Err() != nil {

@@ -50,7 +50,7 @@ the same role. Edit neither file while a run is going on.`
 
 // Send returns the command send for templates or forms.
 func Send(form bool) *cobra.Command {
-	c := &sendCommand{form: form, batch: batch{verb: "sent", noun: "line"}}
+	c := &sendCommand{form: form, batch: batch{verb: "sent", noun: "line", makes: !form}}
 	id := map[bool]string{false: "TEMPLATE_ID", true: "FORM_ID"}[form]
 	cmd := &cobra.Command{
 		Use: "send " + id + " --to RECEIVER... | --csv FILE", Short: "Send to receivers, once or to many", Long: sendHelp,
@@ -75,7 +75,7 @@ func Send(form bool) *cobra.Command {
 	c.batch.addFlags(cmd)
 	c.conn.AddFlags(cmd)
 	cli.Alternatives(cmd, true, "to", "csv")
-	for _, name := range []string{"rest", "unknown", "repeat-addresses", "role"} {
+	for _, name := range []string{"rest", "unknown", "repeat-addresses"} {
 		cli.Alternatives(cmd, false, "to", name)
 	}
 	cli.Alternatives(cmd, false, "rest", "unknown", "dry-run")
@@ -103,10 +103,13 @@ func (c *sendCommand) addReceiver(text string) error {
 
 func (c *sendCommand) addVariable(text string) error {
 	name, value, ok := strings.Cut(text, "=")
-	if name = strings.Trim(name, " []"); !ok || name == "" {
+	if name = strings.TrimSpace(name); !ok || name == "" {
 		return errors.New("must be name=value")
 	}
-	c.one.variables = append(c.one.variables, signforms.CustomVariable{Name: "[" + name + "]", Value: value})
+	if !strings.HasPrefix(name, "[") {
+		name = "[" + name + "]"
+	}
+	c.one.variables = append(c.one.variables, signforms.CustomVariable{Name: name, Value: value})
 	return nil
 }
 

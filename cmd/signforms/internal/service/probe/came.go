@@ -33,11 +33,11 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 		text += fmt.Sprintf(", %s %s", count(len(records), "record"), name)
 	}
 	for _, field := range fields {
-		if len(records) > 0 {
+		if len(records) > 0 && field != beside {
 			text += "; " + values(field, records, rawRecords)
 		}
 	}
-	if scalars := scalars(whole, ""); len(scalars) > 0 {
+	if scalars := scalars(whole, ""); len(scalars) > 0 && (records == nil || slices.Contains(fields, beside)) {
 		text += "; beside: " + strings.Join(scalars, ", ")
 	}
 	return text, indented(whole)

@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/atomicfile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // command are the flags of probe.
@@ -99,8 +99,8 @@ func (o Observation) print(w io.Writer) error {
 	for _, s := range o.Seen {
 		fmt.Fprintf(&b, "  asked    %s\n  came     %s\n           %s\n", cli.Plain(s.Asked), cli.Plain(s.Came), s.SDK)
 	}
-	if o.NotAsked != "" {
-		fmt.Fprintf(&b, "  not asked: %s\n", o.NotAsked)
+	if o.Note != "" {
+		fmt.Fprintf(&b, "  note     %s\n", o.Note)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -121,8 +121,8 @@ func page(all []Observation, ended error) []byte {
 				fmt.Fprintf(&b, "\n```json\n%s\n```\n", s.Body)
 			}
 		}
-		if o.NotAsked != "" {
-			fmt.Fprintf(&b, "\nNot asked: %s.\n", o.NotAsked)
+		if o.Note != "" {
+			fmt.Fprintf(&b, "\nNote: %s.\n", o.Note)
 		}
 	}
 	return b.Bytes()

@@ -20,7 +20,7 @@ type Observation struct {
 	Question string `json:"question"`
 	Assumed  string `json:"assumed"` // by the SDK
 	Seen     []Seen `json:"seen"`
-	NotAsked string `json:"notAsked,omitempty"` // why nothing was asked, or not all
+	Note     string `json:"note,omitempty"` // why nothing was asked, or not all
 }
 
 // Seen is a request with its answer, without what identifies anybody.
@@ -41,7 +41,7 @@ type run struct {
 	form     string // the id of a form; empty: a random one
 	created  []time.Time
 	seen     []Seen // of the question at hand
-	notAsked string
+	note     string
 	ended    error // why no more is asked
 }
 
@@ -58,11 +58,11 @@ func (r *run) ask(edit func(*http.Request), fields []string, call func(context.C
 		r.ended = r.ctx.Err()
 		return
 	case x == nil:
-		r.notAsked = "the SDK sent nothing"
+		r.note = "the SDK sent nothing"
 		if errors.Is(err, errNotGet) || errors.Is(err, errTooMany) {
-			r.notAsked = errTooMany.Error()
+			r.note = errTooMany.Error()
 			if errors.Is(err, errNotGet) {
-				r.notAsked = errNotGet.Error()
+				r.note = errNotGet.Error()
 			}
 		}
 		return
@@ -110,12 +110,12 @@ func (r *run) request(req *http.Request) string {
 // all asks every question, until the context ends, the service wants no more requests, or nothing answers.
 func (r *run) all(tell func(Observation) error) error {
 	for _, q := range questions {
-		r.seen, r.notAsked = nil, ""
+		r.seen, r.note = nil, ""
 		q.ask(r)
-		if len(r.seen) == 0 && r.notAsked == "" && r.ended != nil {
+		if len(r.seen) == 0 && r.note == "" && r.ended != nil {
 			return r.ended
 		}
-		if err := tell(Observation{q.title, q.assumed, r.seen, r.notAsked}); err != nil || r.ended != nil {
+		if err := tell(Observation{q.title, q.assumed, r.seen, r.note}); err != nil || r.ended != nil {
 			return errors.Join(err, r.ended)
 		}
 	}

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -46,15 +45,15 @@ func (r *run) documents(p signforms.DocumentListParams, edit func(*http.Request)
 		page, err := c.Documents.List(ctx, p)
 		if err == nil {
 			for i := range page.Items {
-				r.note(page.Items[i].CreatedAt)
+				r.saw(page.Items[i].CreatedAt)
 			}
 		}
 		return err
 	})
 }
 
-// note keeps when a document was made.
-func (r *run) note(created time.Time) {
+// saw keeps when a document was made.
+func (r *run) saw(created time.Time) {
 	if !created.IsZero() {
 		r.created = append(r.created, created)
 	}
@@ -73,7 +72,7 @@ func askSecondPage(r *run) {
 }
 
 func askTotals(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 2, Page: 1}, nil, "documentId")
+	r.documents(signforms.DocumentListParams{Limit: 2, Page: 1}, nil, beside)
 }
 
 func askOrder(r *run) {
@@ -141,7 +140,7 @@ func askRespondents(r *run) {
 		return err
 	})
 	if id == "" {
-		r.notAsked = "the documents of a template: no template was seen"
+		r.note = "no template was seen, so the documents of none were asked for"
 		return
 	}
 	r.ask(nil, []string{"respondentDocumentId", "templateId", "status"}, func(ctx context.Context, c *signforms.Client) error {
@@ -154,7 +153,7 @@ func askResponses(r *run) {
 	form := r.form
 	if form == "" {
 		form = uuid.NewString()
-		r.notAsked = "a form of the account: none was named with --form, and a random id stands for one"
+		r.note = "no form was named with --form: the id is a random one"
 	}
 	r.ask(nil, []string{"responseId", "formId", "submittedAt"}, func(ctx context.Context, c *signforms.Client) error {
 		_, err := c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: form, Limit: 5})
@@ -172,6 +171,10 @@ func askKey(r *run) {
 }
 
 // shapeOf asks for the form of a field's values in place of the values.
-func shapeOf(field string) string { return fmt.Sprintf("%s%s", shapeMark, field) }
+func shapeOf(field string) string { return shapeMark + field }
 
-const shapeMark = "#"
+// shapeMark is before the name of a field whose forms are asked for. beside is no field, but what stands beside the list.
+const (
+	shapeMark = "#"
+	beside    = "&"
+)

@@ -137,7 +137,8 @@ func verdict(err error) string {
 		}
 	}
 	if e.StatusCode/100 == 2 && strings.HasPrefix(e.Message, "unreadable answer") {
-		text += unquoted(e.Message)
+		reason, _, _ := strings.Cut(e.Message, ";") // what follows names fields of the answer
+		text += unquoted(reason)
 	}
 	return strings.TrimSuffix(text, ", ")
 }

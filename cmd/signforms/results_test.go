@@ -1,0 +1,298 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/signformstest"
+)
+
+// mailing is a CSV file for the offer, and the command that sends it.
+type mailing struct {
+	*testService
+	path string
+}
+
+const sixPeople = "name,email,[price]\nP0,p0@example.com,10\nP1,p1@example.com,11\nP2,p2@example.com,12\n" +
+	"P3,p3@example.com,13\nP4,p4@example.com,14\nP5,p5@example.com,15\n"
+
+func newMailing(t *testing.T, text string) *mailing {
+	t.Helper()
+	m := &mailing{newService(t, nil), filepath.Join(t.TempDir(), "people.csv")}
+	m.write(t, m.path, text)
+	return m
+}
+
+func (m *mailing) write(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func (m *mailing) read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func (m *mailing) results() string { return m.path + ".results.csv" }
+
+// sends sends a file, which must end with this code, and returns what it prints.
+func (m *mailing) sends(t *testing.T, path string, code int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	stdout, stderr, got := execute(t, append([]string{"templates", "send", m.offer, "--csv", path, "--role", "Buyer", "--yes"}, args...)...)
+	require.Equal(t, code, got, stderr)
+	return stdout, stderr
+}
+
+// mails counts the invitations by address.
+func (m *mailing) mails() map[string]int {
+	n := map[string]int{}
+	for what, count := range m.mailed("invitation") {
+		n[strings.Fields(what)[1]] += count
+	}
+	return n
+}
+
+// requireEach requires one mail to each of the first n people.
+func (m *mailing) requireEach(t *testing.T, n int) {
+	t.Helper()
+	want := map[string]int{}
+	for i := range n {
+		want[fmt.Sprintf("p%d@example.com", i)] = 1
+	}
+	require.Equal(t, want, m.mails())
+}
+
+// The results file says of each line what became of it, without names and addresses, and the same command goes on.
+func TestResultsOfASend(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 409})
+	_, stderr := m.sends(t, m.path, cli.ExitPartial)
+	require.Contains(t, stderr, "signforms: 4 sent; 2 failed; the same command again tries what is not sent\n")
+	text := m.read(t, m.results())
+	require.Regexp(t, `^results of,send\nfile,[0-9a-f]{64}\ntemplate,`+m.offer+`\nservice,`+m.URL+`\naccount,`+m.WorkspaceID+
+		`\nline,state,id,note,at\n2,sending,,,2\S+Z\n2,sent,[0-9a-f]{24},,2\S+Z\n3,sending,,,2\S+Z\n3,failed,,409 Conflict,2\S+Z\n`, text)
+	require.NotContains(t, text, "example.com")
+	heal()
+	stdout, stderr := m.sends(t, m.path, cli.ExitOK)
+	require.Contains(t, stderr, "2 of 6 lines to be sent")
+	require.Equal(t, 2, strings.Count(stdout, "\tsent\t"), stdout)
+	stdout, _ = m.sends(t, m.path, cli.ExitOK)
+	require.Empty(t, stdout)
+	m.requireEach(t, 6)
+	require.True(t, strings.HasPrefix(m.read(t, m.results()), text), "rows are only added")
+}
+
+// A spreadsheet may have written the file anew.
+func TestResultsFromASpreadsheet(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})()
+	m.sends(t, m.path, cli.ExitPartial)
+	text := "\ufeff" + strings.ReplaceAll(strings.ReplaceAll(m.read(t, m.results()), ",", ";"), "\n", ";;\r\n") + ";;;;\r\n"
+	m.write(t, m.results(), strings.TrimSuffix(text, "\r\n"))
+	m.sends(t, m.path, cli.ExitOK)
+	m.sends(t, m.path, cli.ExitOK)
+	m.requireEach(t, 6)
+}
+
+// Whatever differs from the header is refused before any request, with what to do.
+func TestOtherRunsAreRefused(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 3, Status: 409})()
+	m.sends(t, m.path, cli.ExitPartial)
+	asked, results := len(m.Requests()), m.read(t, m.results())
+	other := m.AddTemplate(signformstest.Template{Name: "Other", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	send := func(args ...string) (string, int) {
+		_, stderr, code := execute(t, append([]string{"templates", "send"}, args...)...)
+		return stderr, code
+	}
+	for _, c := range []struct {
+		args           []string
+		file, from, to string // edits of FILE or of the results
+		says           string
+	}{
+		{args: []string{m.offer, "--workspace", "another"}, says: `account "` + m.WorkspaceID + `", and this command has "another": say that one`},
+		{args: []string{other}, says: "is of the template"},
+		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33", says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
+		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "undo the edit of FILE"},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt", says: `line 10: "snt" is no state (sending, sent, failed, unknown, again, moved): undo the edit`},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent", says: `there is no line "33": undo the edit`},
+		{args: []string{m.offer}, file: m.results(), from: "4,sent", to: "3,sent", says: "line 3 was sent before, and nothing follows that: undo the edit"},
+		{args: []string{m.offer}, file: m.results(), from: "line,state", to: "3,sent", says: "the names of the columns is not there: undo the edit"},
+		{args: []string{m.offer}, file: m.results(), from: "results of,send\n", says: `its header has "file"`},
+		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
+	} {
+		if c.file != "" {
+			whole := m.read(t, c.file)
+			require.Contains(t, whole, c.from)
+			m.write(t, c.file, strings.Replace(whole, c.from, c.to, 1))
+			defer m.write(t, c.file, whole)
+		}
+		for _, more := range []string{"", "--dry-run", "--unknown", "--rest=" + m.path + ".rest"} {
+			stderr, code := send(append(append(c.args, "--csv", m.path, "--role", "Buyer", "--yes"), strings.Fields(more)...)...)
+			require.Equal(t, cli.ExitUsage, code, "%s: %s", c.says, stderr)
+			require.Contains(t, stderr, c.says, more)
+		}
+		if c.file == m.path {
+			m.write(t, m.path, sixPeople)
+		} else {
+			m.write(t, m.results(), results)
+		}
+	}
+	require.Len(t, m.Requests(), asked)
+	require.NoFileExists(t, m.path+".rest")
+	m.sends(t, m.path, cli.ExitOK, "--subject", "corrected")
+	require.NoError(t, os.Remove(m.results()))
+	m.sends(t, m.path, cli.ExitOK)
+	require.Equal(t, 2, m.mails()["p0@example.com"], "without its results file, a FILE is new")
+}
+
+// What is unknown is sent again only when a person says so.
+func TestUnknownLines(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 502, AfterWork: true})
+	_, stderr := m.sends(t, m.path, cli.ExitUnknown)
+	heal()
+	require.Contains(t, stderr, "signforms: 4 sent; 2 unknown; what is unknown is not repeated: look, and edit its last state in "+m.results()+" to sent or again\n")
+	stdout, _ := m.sends(t, m.path, cli.ExitUnknown)
+	require.Empty(t, stdout)
+	m.requireEach(t, 6)
+
+	stdout, stderr = m.sends(t, m.path, cli.ExitOK, "--unknown")
+	require.Empty(t, stderr)
+	require.Regexp(t, `^LINE\tCREATED DOCUMENT ID\tSTATUS\tCREATED AT\n3\t[0-9a-f]{24}\tPENDING\t\S+Z\n4\t[0-9a-f]{24}\tPENDING\t\S+Z\n$`, stdout)
+
+	text := m.read(t, m.results())
+	m.write(t, m.results(), strings.Replace(strings.Replace(text, "3,unknown", "3,Sent ", 1), "4,unknown", "4,again", 1))
+	stdout, _ = m.sends(t, m.path, cli.ExitOK)
+	require.Regexp(t, `(?m)^4\tsent\t`, stdout)
+	require.Equal(t, 1, m.mails()["p1@example.com"])
+	require.Equal(t, 2, m.mails()["p2@example.com"])
+	stdout, _ = m.sends(t, m.path, cli.ExitOK, "--unknown")
+	require.Empty(t, stdout)
+}
+
+// The rest is in one file alone, whatever is repeated.
+func TestRest(t *testing.T) {
+	m := newMailing(t, strings.ReplaceAll(sixPeople, "P4", "\"P\n4\""))
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 3, Status: 409})
+	m.sends(t, m.path, cli.ExitPartial)
+	heal()
+	rest := filepath.Join(filepath.Dir(m.path), "rest.csv")
+	for range 2 {
+		_, stderr := m.sends(t, m.path, cli.ExitOK, "--rest", rest)
+		require.Contains(t, stderr, "3 lines are in "+rest)
+		require.Equal(t, "name,email,[price]\nP3,p3@example.com,13\n\"P\n4\",p4@example.com,14\nP5,p5@example.com,15\n", m.read(t, rest))
+		require.NoError(t, os.Remove(rest))
+	}
+	require.Regexp(t, `\n5,moved,,rest.csv,\S+\n6,moved,,rest.csv,\S+\n8,moved,,rest.csv,\S+\n$`, m.read(t, m.results()))
+	m.sends(t, m.path, cli.ExitOK, "--rest", rest)
+	_, stderr := m.sends(t, m.path, cli.ExitFailure, "--rest", rest+".other")
+	require.Contains(t, stderr, "no line is failed or not begun, and none was moved to")
+	m.write(t, rest, strings.Replace(m.read(t, rest), "13", "14", 1))
+	_, stderr = m.sends(t, m.path, cli.ExitUsage, "--rest", rest)
+	require.Contains(t, stderr, "is there and holds something else, such as corrections: nothing was moved")
+	stdout, _ := m.sends(t, m.path, cli.ExitOK)
+	require.Empty(t, stdout)
+	m.sends(t, rest, cli.ExitOK)
+	m.requireEach(t, 6)
+}
+
+// A file that is wrong is refused before any request.
+func TestWhatIsWrongWithAFile(t *testing.T) {
+	for text, says := range map[string]string{
+		"":                     "it is empty: the first line names the columns, such as name,email,role",
+		"name,email\n":         "it has no line below its header",
+		"name,email\nAnn\xe9,": "it is not in UTF-8: save it as CSV UTF-8",
+		"name,mail\nAnn,a@b\n": `column "mail" is not one of`,
+		"name,email,email\nAnn,a@example.com,a@example.com\n": `column "email" is there twice`,
+		"name,email\nAnn,\n":                                 "line 2: email of receiver 1 must",
+		"name,email\nAnn,a@example.com b@example.com\n":      `line 2: "a@example.com b@example.com" is not one mail address alone`,
+		"name,email\nAnn,a@example.com\nAnn,A@Example.com\n": "lines 2 and 3 have the same address: remove one, or say --repeat-addresses to send to both",
+		"name,email,Seller.name,Seller.email\nAnn,a@example.com,Cem,c@example.com\nBen,b@example.com,Ann,a@example.com\n": "lines 2 and 3 have",
+	} {
+		m := newMailing(t, text)
+		_, stderr := m.sends(t, m.path, cli.ExitUsage)
+		require.Contains(t, stderr, says)
+		require.Empty(t, m.asked())
+		require.NoFileExists(t, m.results())
+	}
+}
+
+// One seller to many buyers is no repeated address. Other encodings of a file are read.
+func TestFilesThatAreRead(t *testing.T) {
+	for _, text := range []string{
+		"name,email,Seller.name,Seller.email\nP0,p0@example.com,Cem,c@example.com\nP1,p1@example.com,Cem,C@Example.com\n",
+		"\ufeffname;email\r\nP0;p0@example.com\r\n\"P;1\";p1@example.com\r\n;\r\n",
+		"name\temail\nP0\tp0@example.com\nP1\tp1@example.com",
+	} {
+		m := newMailing(t, text)
+		m.sends(t, m.path, cli.ExitOK)
+		m.sends(t, m.path, cli.ExitOK)
+		mails := m.mails()
+		delete(mails, "c@example.com")
+		delete(mails, "C@Example.com")
+		require.Equal(t, map[string]int{"p0@example.com": 1, "p1@example.com": 1}, mails)
+	}
+	m := newMailing(t, "name,email\nP0,p0@example.com\nP1,p0@example.com\n")
+	m.sends(t, m.path, cli.ExitOK, "--repeat-addresses")
+	require.Equal(t, 2, m.mails()["p0@example.com"])
+}
+
+func TestFormsToMany(t *testing.T) {
+	m := newMailing(t, "name,email\nP0,p0@example.com\nP1,p1@example.com\n")
+	stdout, stderr, code := m.run(t, "forms send SURVEY --yes --csv "+m.path)
+	require.Equal(t, cli.ExitOK, code, stderr)
+	require.Equal(t, 2, strings.Count(stdout, "\tsent\t"))
+	require.Contains(t, m.read(t, m.results()), "\nform,"+m.survey+"\n")
+	_, stderr, code = m.run(t, "forms send SURVEY --unknown --csv "+m.path)
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "ask its receivers")
+}
+
+// Two runs of one file, and a file that is edited under a run.
+func TestTwoHandsOnOneFile(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 1 {
+			_, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
+			assert.Equal(t, cli.ExitUsage, code)
+			assert.Contains(t, stderr, "another process uses it: wait until it ends, or end it")
+		}
+		if n == 3 {
+			text := m.read(t, m.results())
+			assert.NoError(t, os.Remove(m.results()))
+			m.write(t, m.results(), text)
+		}
+	}}
+	g.stand(t, m.testService)
+	_, stderr := m.sends(t, m.path, cli.ExitPartial)
+	require.Contains(t, stderr, "was edited while the run went on, so nothing more is sent: bring back what it was, and add what was printed since")
+	require.Equal(t, 3, g.count())
+	m.sends(t, m.path, cli.ExitUnknown)
+	m.requireEach(t, 6)
+}
+
+// A batch stops soon when the service does not answer, or refuses the key.
+func TestBatchesThatStop(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})
+	stdout, stderr := m.sends(t, m.path, cli.ExitUnknown)
+	require.Equal(t, 3, strings.Count(stdout, "\tunknown\t"), stdout)
+	require.Contains(t, stderr, "0 sent; 3 unknown; 3 not tried; no clear answer from the service 3 times in a row; the same command again tries")
+	heal()
+	require.NoError(t, os.Remove(m.results()))
+	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 403})
+	_, stderr = m.sends(t, m.path, cli.ExitFailure)
+	require.Contains(t, stderr, "0 sent; 1 failed; 5 not tried; the service refuses the API key or the workspace; ")
+}
