@@ -40,9 +40,9 @@ var testsOfProgram = []string{"cmd/signforms/endtoend", "cmd/signforms/internal/
 var libraries = map[string][]string{
 	"nothing": nil, "uuid": {uuidPath}, "go-retryablehttp": {retryPath, cleanhttpPath}, "signforms": {modulePath},
 	"filestore": {modulePath + "/stores/filestore"}, "redisstore": {modulePath + "/stores/redisstore"},
-	"cobra": {"github.com/spf13/cobra"}, "pflag": {"github.com/spf13/pflag"}, "x/term": {"golang.org/x/term"}, "x/net": {"golang.org/x/net…"}, "x/text": {"golang.org/x/text…"}, "x/sys": {"golang.org/x/sys" + allBelow},
+	"cobra": {"github.com/spf13/cobra"}, "pflag": {"github.com/spf13/pflag"}, "x/term": {"golang.org/x/term"}, "x/text": {"golang.org/x/text…"}, "x/sys": {"golang.org/x/sys" + allBelow},
 	"x/image": {"golang.org/x/image" + allBelow}, "fpdf": {"codeberg.org/go-pdf/fpdf"}, "pdfcpu": {"github.com/pdfcpu/pdfcpu" + allBelow},
-	"pkcs7": {"github.com/smallstep/pkcs7"}, "uniseg": {"github.com/rivo/uniseg"}, "yaml": {"go.yaml.in/yaml/v3"}, "sqlite": {"modernc.org/sqlite" + allBelow},
+	"pkcs7": {"github.com/smallstep/pkcs7"}, "progressbar": {"github.com/schollz/progressbar/v3"}, "yaml": {"go.yaml.in/yaml/v3"}, "sqlite": {"modernc.org/sqlite" + allBelow},
 }
 
 // mayImportRefserver lists which packages of this module may name the reference service in an import: everybody else goes through

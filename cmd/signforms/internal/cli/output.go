@@ -192,7 +192,7 @@ func csvCell(s string) string {
 		}
 		return r
 	}, strings.ReplaceAll(s, "\r\n", "\n"))
-	if text := strings.TrimLeft(s, " \n"); text != "" && strings.ContainsAny(text[:1], "=+-@") {
+	if strings.IndexAny(strings.TrimLeft(s, " \n"), "=+-@＝＋－＠") == 0 {
 		return "'" + s
 	}
 	return s
