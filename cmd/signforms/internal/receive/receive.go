@@ -44,8 +44,8 @@ func Command() *cobra.Command {
 		Use:   "receive",
 		Short: "Receive webhooks, verify them and print their events",
 		Long: `Receive verifies webhook deliveries and prints their events, or why it refuses one. It answers 200 to genuine
-deliveries and 401, 408 or 413 to others, and runs until Ctrl+C. For a service on another machine, put a tunnel or a proxy
-with TLS in front of it.
+deliveries and 401, 408 or 413 to others, and runs until Ctrl+C. For a service on another machine, put a tunnel
+or a proxy with TLS in front of it.
 
 With --record it keeps the body of each genuine delivery in a folder, as samples for tests. What the
 documentation of the service does not name is replaced, and so are all names, addresses, ids, links and
