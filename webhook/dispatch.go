@@ -5,8 +5,55 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 )
+
+// Outcome is what became of one event of a delivery. OutcomeFailed is not final: the answer asks for another delivery. It differs
+// from the failure of an event in module queue, which is final.
+type Outcome int
+
+// The outcomes. The zero value is none of them.
+const (
+	OutcomeProcessed Outcome = iota + 1 // its function returned nil
+	OutcomeGivenUp                      // its function returned an error marked Permanent; acknowledged
+	OutcomeIgnored                      // no function is set for it; acknowledged
+	OutcomeRepeated                     // processed before, not run again
+	OutcomePutOff                       // not run: it is being processed elsewhere, the replay store failed, or the request's deadline passed
+	OutcomeFailed                       // its function failed or panicked, or it could not be decoded
+)
+
+// outcomes has the name of each outcome, and how it is logged when there is no error.
+var outcomes = [...]struct {
+	name    string
+	level   slog.Level
+	message string
+}{
+	OutcomeProcessed: {name: "processed", level: slog.LevelDebug, message: "webhook: event processed"},
+	OutcomeGivenUp:   {name: "given_up", level: slog.LevelWarn, message: "webhook: event given up"},
+	OutcomeIgnored:   {name: "ignored", level: slog.LevelInfo, message: "webhook: event acknowledged, no function is set for it"},
+	OutcomeRepeated:  {name: "repeated", level: slog.LevelInfo, message: "webhook: event skipped, it was processed before"},
+	OutcomePutOff:    {name: "put_off", level: slog.LevelWarn, message: "webhook: event put off"},
+	OutcomeFailed:    {name: "failed", level: slog.LevelWarn, message: "webhook: event failed"},
+}
+
+// String returns the outcome as a word for logs and metrics: processed, given_up, ignored, repeated, put_off or failed.
+func (o Outcome) String() string {
+	if o < OutcomeProcessed || o > OutcomeFailed {
+		return fmt.Sprintf("Outcome(%d)", int(o))
+	}
+	return outcomes[o].name
+}
+
+// EventResult describes what became of one event, for [HandlerOptions.OnEvent].
+type EventResult struct {
+	Index    int           // position in the delivery, from 0
+	Event    Event         // contains personal data
+	Outcome  Outcome       // what became of it
+	Err      error         // why it was not processed, or not recorded as processed; nil otherwise
+	Duration time.Duration // how long its function ran; 0 when none ran
+	SignedAt time.Time     // when the service signed the delivery
+}
 
 // storeTimeout bounds each call of the replay store, apart from the function's own time.
 const storeTimeout = 5 * time.Second
@@ -17,26 +64,58 @@ type delivery struct {
 	ctx      *deliveryContext
 	events   []Event
 	keys     replayKeys
-	next     int // index of the event that comes next
+	next     int // index of the event that comes after the current one
 	count    [OutcomeFailed + 1]int
 	storeErr error // why the replay store is no longer called
-	exiting  bool  // a function has called runtime.Goexit
+	current  current
 }
 
-func (h *Handler) newDelivery(ctx *deliveryContext, events []Event) delivery {
-	return delivery{Handler: h, ctx: ctx, events: events, keys: newReplayKeys(len(events))}
+// current is the event whose function runs.
+type current struct {
+	running  bool
+	panicked any    // what the function panicked with; nil if it ended its goroutine
+	stack    []byte // of that panic
+	begun    time.Time
+	end      context.CancelFunc // of its context
+	claim    *ReplayKey         // nil without a replay store
 }
 
-// run processes the remaining events.
-func (d *delivery) run() {
+// run runs the functions of all events on one goroutine and waits for it. That is not the caller's, because a function may
+// end its goroutine: then, and after a panic, another one goes on.
+func (h *Handler) run(request context.Context, verified Verified, events []Event) answer {
+	d := &delivery{
+		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events)),
+	}
+	ended := make(chan any, 1)
+	for d.current.running || d.next < len(d.events) {
+		go d.goOn(ended)
+		if p := <-ended; p != nil {
+			panic(p)
+		}
+	}
+	return d.answer()
+}
+
+// goOn settles the event whose function did not return, if there is one, and processes those that remain. It passes on a
+// panic of a hook.
+func (d *delivery) goOn(ended chan<- any) {
+	defer func() {
+		p := recover()
+		if d.current.running {
+			d.current.panicked, d.current.stack, p = p, debug.Stack(), nil
+		}
+		ended <- p
+	}()
+	if d.current.running {
+		d.settle(stopped(d.current.panicked, d.current.stack))
+	}
 	for d.next < len(d.events) {
-		i := d.next
 		d.next++
-		d.process(i)
+		d.process(d.events[d.next-1])
 	}
 }
 
-// answer returns the answer to the delivery after run. run may have ended with runtime.Goexit of the store or a hook.
+// answer returns the answer to the delivery after run. The store or a hook may have ended the goroutine.
 func (d *delivery) answer() answer {
 	finished := 0
 	for _, n := range d.count {
@@ -53,44 +132,45 @@ func (d *delivery) answer() answer {
 	return answerOK
 }
 
-func (d *delivery) process(i int) {
-	run, err := d.on.choose(d.events[i])
+func (d *delivery) process(ev Event) {
+	run, err := d.on.choose(ev)
 	switch {
 	case err == ErrNoFunction:
-		d.finish(i, OutcomeIgnored, nil, 0)
+		d.finish(OutcomeIgnored, nil, 0)
 		return
 	case err != nil:
 		// Acknowledged, an event that could not be decoded would never be delivered again.
-		d.finish(i, OutcomeFailed, err, 0)
+		d.finish(OutcomeFailed, err, 0)
 		return
 	case d.ctx.over():
-		d.finish(i, OutcomePutOff, fmt.Errorf("the request's deadline passed: %w", context.DeadlineExceeded), 0)
+		d.finish(OutcomePutOff, fmt.Errorf("the request's deadline passed: %w", context.DeadlineExceeded), 0)
 		return
 	case d.store == nil:
-		d.call(i, run, nil)
+		d.call(run, nil)
 		return
 	}
-	key := d.keys.next(d.events[i].source())
+	key := d.keys.next(ev.source())
 	switch state, err := d.begin(key); {
 	case err != nil:
-		d.finish(i, OutcomePutOff, err, 0)
+		d.finish(OutcomePutOff, err, 0)
 	case state == ReplayDone:
-		d.finish(i, OutcomeRepeated, nil, 0)
+		d.finish(OutcomeRepeated, nil, 0)
 	case state == ReplayBusy:
-		d.finish(i, OutcomePutOff, ErrEventBusy, 0)
+		d.finish(OutcomePutOff, ErrEventBusy, 0)
 	default:
-		d.call(i, run, &key)
+		d.call(run, &key)
 	}
 }
 
 // begin claims an event. A store that has failed is not called again, because each further event would wait for it too.
-func (d *delivery) begin(key ReplayKey) (ReplayState, error) {
+func (d *delivery) begin(key ReplayKey) (state ReplayState, err error) {
 	if d.storeErr != nil {
 		return 0, d.storeErr
 	}
-	ctx, end := d.storeContext()
-	defer end()
-	state, err := guardedStore{d.store}.Begin(ctx, key, d.lease)
+	err = d.askStore(func(ctx context.Context) (err error) {
+		state, err = d.store.Begin(ctx, key, d.lease)
+		return err
+	})
 	if err == nil && (state < ReplayFresh || state > ReplayDone) {
 		err = fmt.Errorf("Begin returned state %d, want ReplayFresh, ReplayBusy or ReplayDone", state)
 	}
@@ -100,38 +180,40 @@ func (d *delivery) begin(key ReplayKey) (ReplayState, error) {
 	return state, d.storeErr
 }
 
-// storeContext bounds one call of the store. The store in memory never waits.
-func (d *delivery) storeContext() (bounded context.Context, end func()) {
+// askStore bounds one call of the store, and makes an error of its panic. The store in memory never waits.
+func (d *delivery) askStore(ask func(context.Context) error) error {
 	if _, ok := d.store.(*MemoryReplayStore); ok {
-		return d.ctx, func() {}
+		return ask(d.ctx)
 	}
-	c := newBoundedContext(d.ctx, storeTimeout)
-	return c, c.end
+	ctx, end := context.WithTimeout(d.ctx, storeTimeout)
+	defer end()
+	return guarded(func() error { return ask(ctx) })
 }
 
-// call runs the function of an event, settles its claim, if any, and finishes the event. What follows the function is
-// deferred because the function may call runtime.Goexit. Then the remaining events are processed while the goroutine exits.
-func (d *delivery) call(i int, run function, claim *ReplayKey) {
-	ctx := newFunctionContext(d.ctx, d.timeout)
-	err, returned := errGoexit, false
-	defer func() {
-		ctx.end()
-		var took time.Duration
-		if d.onEvent != nil {
-			took = time.Since(ctx.start)
-		}
-		outcome := outcomeOf(err)
-		if claim != nil {
-			err = withSettleError(err, d.settle(*claim, outcome, ctx.start))
-		}
-		d.finish(i, outcome, err, took)
-		if !returned {
-			d.exiting = true
-			d.run()
-		}
-	}()
-	err = call(ctx, run)
-	returned = true
+// call runs the function of the current event. If it does not return, goOn settles the event.
+func (d *delivery) call(run function, claim *ReplayKey) {
+	c := current{running: true, begun: time.Now(), claim: claim}
+	deadline := c.begun.Add(d.timeout)
+	if d.ctx.limited && d.ctx.deadline.Before(deadline) {
+		deadline = d.ctx.deadline
+	}
+	var ctx context.Context
+	ctx, c.end = context.WithDeadline(d.ctx, deadline)
+	d.current = c
+	d.settle(usable(run(ctx)))
+}
+
+// settle finishes the current event, whose function has ended with err.
+func (d *delivery) settle(err error) {
+	c := d.current
+	d.current = current{}
+	c.end()
+	took := time.Since(c.begun)
+	outcome := outcomeOf(err)
+	if c.claim != nil {
+		err = withSettleError(err, d.release(&c, outcome))
+	}
+	d.finish(outcome, err, took)
 }
 
 func outcomeOf(err error) Outcome {
@@ -144,18 +226,16 @@ func outcomeOf(err error) Outcome {
 	return OutcomeFailed
 }
 
-func (d *delivery) settle(key ReplayKey, outcome Outcome, begun time.Time) error {
-	ctx, end := d.storeContext()
-	defer end()
+func (d *delivery) release(c *current, outcome Outcome) error {
 	if outcome != OutcomeFailed {
-		return guardedStore{d.store}.Done(ctx, key, d.keep)
+		return d.askStore(func(ctx context.Context) error { return d.store.Done(ctx, *c.claim, d.keep) })
 	}
-	if time.Since(begun) >= d.lease-2*storeTimeout {
+	if time.Since(c.begun) >= d.lease-2*storeTimeout {
 		// The claim may have expired when the store handles the call, and Abort would release someone else's. The store may
 		// have claimed up to storeTimeout before begun, and may take as long to handle Abort.
 		return nil
 	}
-	return guardedStore{d.store}.Abort(ctx, key)
+	return d.askStore(func(ctx context.Context) error { return d.store.Abort(ctx, *c.claim) })
 }
 
 // withSettleError adds to a function's error that its claim could not be settled.
@@ -169,9 +249,10 @@ func withSettleError(err, settleErr error) error {
 	return fmt.Errorf("%w (and replay store: %w)", err, settleErr)
 }
 
-// finish counts the outcome of an event and reports it.
-func (d *delivery) finish(i int, outcome Outcome, err error, took time.Duration) {
+// finish counts the outcome of the current event and reports it.
+func (d *delivery) finish(outcome Outcome, err error, took time.Duration) {
 	d.count[outcome]++
+	i := d.next - 1
 	ev := d.events[i]
 	report := err
 	if fields := ev.FieldErrors(); len(fields) > 0 && outcome == OutcomeProcessed {
@@ -222,4 +303,44 @@ func (d *delivery) logEvent(i int, outcome Outcome, err error) {
 		attrs = append(attrs, slog.String("stack", string(p.Stack)))
 	}
 	d.log.LogAttrs(d.ctx, level, outcomes[outcome].message, attrs...)
+}
+
+// deliveryContext has the values of a request's context and what is known about the delivery. It is not cancelled with
+// the request: a sender that hangs up must not stop work half way. Only functions get the request's deadline: what they
+// did must still be recorded after it.
+type deliveryContext struct {
+	context.Context
+	verified Verified
+	deadline time.Time
+	limited  bool // there is a deadline
+}
+
+type verifiedKey struct{}
+
+func newDeliveryContext(request context.Context, verified Verified) *deliveryContext {
+	verified.Payload = nil
+	c := &deliveryContext{Context: context.WithoutCancel(request), verified: verified}
+	c.deadline, c.limited = request.Deadline()
+	return c
+}
+
+// over reports whether the request's deadline has passed.
+func (c *deliveryContext) over() bool { return c.limited && !time.Now().Before(c.deadline) }
+
+func (c *deliveryContext) Value(key any) any {
+	if key == (verifiedKey{}) {
+		return &c.verified
+	}
+	return c.Context.Value(key)
+}
+
+// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a function
+// that a [Handler] calls, of a hook that is called for an event, or of a request that passed [Verifier.Middleware]. In functions
+// and hooks Payload is nil; the event's Raw returns its part.
+func VerifiedFrom(ctx context.Context) (Verified, bool) {
+	verified, ok := ctx.Value(verifiedKey{}).(*Verified)
+	if !ok {
+		return Verified{}, false
+	}
+	return *verified, true
 }

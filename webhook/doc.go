@@ -21,7 +21,7 @@
 // # When a delivery is refused
 //
 // [Diagnose] tries the known mistakes and says which one explains the signature, such as a secret with a newline or a
-// proxy that changes the JSON. [HandlerOptions.Diagnose] runs it on refused deliveries as they arrive.
+// proxy that changes the JSON. The command "signforms webhook diagnose" does it with a file.
 //
 // The service's "Test Webhook", pressed twice, may send the same event twice, to the last byte. The second delivery is
 // answered 200 duplicate and runs nothing.
@@ -64,12 +64,12 @@
 //
 // # Cost of unauthenticated requests
 //
-//   - Memory: 2 KiB before any of the body arrives, then about as much as has arrived, at most [VerifierOptions.MaxBody].
-//     While a body is put into JavaScript's form it takes about a dozen times its size. A Verifier does that for each
-//     processor (GOMAXPROCS) with at most eight bodies of up to 64 KiB and one larger one at a time.
+//   - Memory: 2 KiB before any of the body arrives, then a few times what has arrived, of at most
+//     [VerifierOptions.MaxBody]. While a body is put into JavaScript's form it takes about a dozen times its size. A
+//     Verifier does that for each processor (GOMAXPROCS) with at most eight bodies of up to 64 KiB and one larger one.
 //   - Time: one hash of the body for each secret. JSON in another form than JavaScript's costs a second one and the work
-//     of printing it, at worst a tenth of a second for a megabyte. [VerifierOptions.RawOnly] avoids it.
-//   - Log lines: five a minute at warn level, and with [HandlerOptions.Diagnose] up to one a second.
+//     of printing it, at worst a tenth of a second for a megabyte.
+//   - Log lines: five a minute at warn level.
 //
 // # What is not guaranteed
 //

@@ -1,8 +1,13 @@
 package webhook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // The reasons why a delivery is refused; distinguish them with [errors.Is]. Each may be logged: no error of this package
@@ -21,7 +26,8 @@ var (
 
 	// ErrSignature: no secret gives this signature for this timestamp and body. The delivery is forged, the secret is
 	// wrong, or something changed the body on its way. [Diagnose] tries the known mistakes.
-	ErrSignature = errors.New("webhook: signature does not match; Diagnose tries the known mistakes")
+	ErrSignature = errors.New("webhook: signature does not match; webhook.Diagnose, or the command " +
+		`"signforms webhook diagnose", tries the known mistakes`)
 
 	// ErrTimestamp: the delivery is genuine, but its timestamp is further from the clock than
 	// [VerifierOptions.Tolerance] allows. It is a replay or was delayed, or one of the two clocks is wrong. The text gives
@@ -47,7 +53,8 @@ var (
 	errTimestampMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, TimestampHeader)
 	errSignatureRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, SignatureHeader)
 	errTimestampRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, TimestampHeader)
-	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits; Diagnose knows other forms", ErrHeaderMalformed, SignatureHeader)
+	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits; "+
+		"webhook.Diagnose knows other forms", ErrHeaderMalformed, SignatureHeader)
 	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z; "+
 		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
 	errTimestampUnsafe = fmt.Errorf("%w: %s is not 1 to 64 printable ASCII characters without opening brackets and braces, "+
@@ -62,3 +69,151 @@ const (
 	ifMissing  = "; the request is not a delivery, a proxy removed the header, or the map was not built with http.Header.Add"
 	ifRepeated = "; if the request is a delivery, something on the way added one"
 )
+
+// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503, or
+// 500 if another event failed.
+var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
+
+// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed, or
+// processed although a field could not be read. Its text contains the index, the event type, the subject's id and the text
+// of Err. Of the type and the id it contains at most 100 bytes, with unprintable characters escaped as in Go.
+type EventError struct {
+	Index int   // position in the delivery, from 0
+	Event Event // contains personal data
+	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError has the stack, a *FieldError the field
+}
+
+// Error returns a text such as: event 2 (new_form_response 602c2631-97b9-4a3c-92b8-7a2bf3a5bb6d): disk full.
+func (e *EventError) Error() string {
+	about := "no type"
+	if e.Event != nil {
+		about = cmp.Or(printed(string(e.Event.EventType())), about)
+		if subject := printed(e.Event.SubjectID()); subject != "" {
+			about += " " + subject
+		}
+	}
+	return fmt.Sprintf("event %d (%s): %v", e.Index, about, e.Err)
+}
+
+// printed returns a type or an id, which the sender may fill with anything, for one line of text: at most 100 bytes of it, and
+// unprintable characters as strconv.Quote writes them.
+func printed(text string) string {
+	const most = 100
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		quoted := strconv.Quote(text)
+		text = quoted[1 : len(quoted)-1]
+	}
+	return text
+}
+
+// Unwrap returns Err.
+func (e *EventError) Unwrap() error { return e.Err }
+
+// RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as a
+// whole. Strangers can cause any number of them.
+type RefusedError struct {
+	Status int   // of the answer
+	Err    error // the reason, such as one that matches ErrSignature
+}
+
+// Error returns the text of Err.
+func (e *RefusedError) Error() string {
+	if e.Err == nil {
+		return "webhook: the delivery was refused"
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been processed,
+// and the error is reported. Mark the error that the function returns, after the last one was joined to it. Permanent(nil) is nil.
+// An error with a method that panics, such as a nil pointer, is not permanent.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ err error }
+
+func (e *permanentError) Error() string { return e.err.Error() }
+func (e *permanentError) Unwrap() error { return e.err }
+
+// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. Of an error that wraps several, as
+// [errors.Join] and [fmt.Errorf] make them, each must be: one that is not may resolve with another delivery. A panic is
+// never permanent, whatever its value.
+func IsPermanent(err error) bool {
+	if _, panicked := errors.AsType[*PanicError](err); panicked {
+		return false
+	}
+	return allPermanent(err)
+}
+
+func allPermanent(err error) bool {
+	switch e := err.(type) {
+	case *permanentError:
+		return true
+	case interface{ Unwrap() error }:
+		return allPermanent(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		branches := e.Unwrap()
+		return len(branches) > 0 && !slices.ContainsFunc(branches, func(err error) bool { return !allPermanent(err) })
+	}
+	return false
+}
+
+// usable returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every error in err.
+func usable(err error) (result error) {
+	if err == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			result = fmt.Errorf("webhook: an error of type %T cannot be read: its methods panic", err)
+		}
+	}()
+	_, _, _ = err.Error(), IsPermanent(err), errors.Is(err, errGoexit)
+	return err
+}
+
+// guarded calls f and makes an error of its panic. The methods of the error do not panic.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = stopped(p, debug.Stack())
+		}
+	}()
+	return usable(f())
+}
+
+// stopped returns the error of a function that did not return: it panicked with p or, if p is nil, ended its goroutine.
+func stopped(p any, stack []byte) error {
+	if p == nil {
+		return errGoexit
+	}
+	if cause, ok := p.(error); ok {
+		p = usable(cause)
+	}
+	return &PanicError{Value: p, Stack: stack}
+}
+
+// PanicError is what a panic in a function of [Funcs] or a method of a [ReplayStore] becomes. Its text contains the value.
+type PanicError struct {
+	Value any    // what panic was called with; a *runtime.PanicNilError for nil; of an error with a method that panics, one that says so
+	Stack []byte // the stack of the goroutine that panicked
+}
+
+// Error returns a text such as: panic: index out of range.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns Value when it is an error, else nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

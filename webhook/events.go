@@ -224,6 +224,9 @@ func (m *meta) FieldErrors() []*FieldError {
 	return m.notes.misfits
 }
 
+// SignerIDs returns nil: this event has no signers.
+func (m *meta) SignerIDs() []string { return nil }
+
 func (m *meta) source() string { return m.raw }
 
 // Raw returns a new copy of the event's JSON as it was authenticated, including fields that this type does not have. It is
@@ -244,9 +247,6 @@ func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 // SubjectID returns the formResponseId or documentId of the element, or an empty string.
 func (e *UnknownEvent) SubjectID() string { return e.subject }
 
-// SignerIDs returns nil: nobody signs a form.
-func (e *FormResponse) SignerIDs() []string { return nil }
-
 // SignerIDs returns the ids of Signers and ViewedBy. See [Event].
 func (e *SignatureViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.SignerID) }
 
@@ -264,9 +264,6 @@ func (e *TemplateSigned) SignerIDs() []string { return signerIDs(e.Signers, e.Si
 
 // SignerIDs returns the ids of Signers. See [Event].
 func (e *TemplateResponse) SignerIDs() []string { return signerIDs(e.Signers, "") }
-
-// SignerIDs returns nil.
-func (e *UnknownEvent) SignerIDs() []string { return nil }
 
 func signerIDs(signers []Signer, actor string) (ids []string) {
 	for i := range signers {

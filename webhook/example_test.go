@@ -270,7 +270,7 @@ func ExampleDiagnose() {
 	header := webhook.Sign("whsec_from_a_file", time.Now(), body)
 	fmt.Println(webhook.Diagnose([]string{"whsec_from_a_file\n"}, header, body))
 	// Output:
-	// The signature would match the secret without the white space around it.
+	// The signature would match the secret without what stands around it.
 }
 
 // An API gateway hands over a map of headers, whose keys may be in any case, and a body that may be in base64. A

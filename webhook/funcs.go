@@ -58,7 +58,7 @@ func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 	go func() {
 		err := errGoexit
 		defer func() { ended <- err }()
-		err = call(ctx, run)
+		err = guarded(func() error { return run(ctx) })
 	}()
 	return <-ended
 }
@@ -75,12 +75,6 @@ func isNil(ev Event) bool {
 }
 
 var errGoexit = errors.New("webhook: function ended its goroutine with runtime.Goexit, as FailNow of a test does")
-
-// call runs a function and returns a panic as an error. The methods of the error do not panic.
-func call(ctx context.Context, run function) (err error) {
-	defer recoverAs(&err)
-	return usable(run(ctx))
-}
 
 // function is one of Funcs with its event bound to it.
 type function func(context.Context) error

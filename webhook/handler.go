@@ -1,10 +1,13 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -20,10 +23,6 @@ type HandlerOptions struct {
 
 	// AllowRepeats switches the replay store off: every genuine delivery runs, however often it arrives.
 	AllowRepeats bool
-
-	// ReplayLease is how long an event is reserved for the handler that processes it. After that another delivery may run
-	// it, because the process must have died. Default 5 minutes; at least a minute more than Timeout.
-	ReplayLease time.Duration
 
 	// ReplayKeep is how long a processed event is remembered. Default 24 hours; at least twice the
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
@@ -43,16 +42,12 @@ type HandlerOptions struct {
 
 	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated, and
 	// at debug level for each other one. It gets a line for each refused delivery: in a minute five at warn level for genuine
-	// ones and five for others, further ones at debug level; the next line at warn level has their number. A line with a
-	// diagnosis is always at warn level.
+	// ones and five for others, further ones at debug level; the next line at warn level has their number. What is
+	// wrong with a delivery that was not genuine, [Diagnose] and the command "signforms webhook diagnose" tell.
 	//
 	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain personal
 	// data only when the errors or panics of functions do. Default [slog.Default] as it is when NewHandler is called.
 	Logger *slog.Logger
-
-	// Diagnose adds the text of [Diagnose] to the log line and the RefusedError of deliveries that are answered 401: at most
-	// one a second, and only bodies up to 64 KiB. It is meant for the time until the first delivery has been accepted.
-	Diagnose bool
 }
 
 // Handler is an [http.Handler] that receives deliveries. It verifies and decodes them, skips repeats and runs a function
@@ -69,6 +64,14 @@ type Handler struct {
 	refusals    *refusals
 }
 
+// The defaults of [HandlerOptions], and how long an event is reserved for the handler that processes it. After that another
+// delivery may run it, because the process must have died.
+const (
+	defaultTimeout = 30 * time.Second
+	defaultKeep    = 24 * time.Hour
+	replayLease    = 5 * time.Minute
+)
+
 // NewHandler returns a Handler that runs the functions of on. opts may be nil. It panics when the Verifier is nil or
 // zero, when on has no function, when a duration is negative, and when both AllowRepeats and a ReplayStore are set.
 func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
@@ -80,78 +83,101 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 		panic("webhook: NewHandler: no Verifier: make one with NewVerifier")
 	case on.empty():
 		panic("webhook: NewHandler: Funcs has no function: set at least one, Other for all events")
-	case opts.Timeout < 0 || opts.ReplayLease < 0 || opts.ReplayKeep < 0:
-		panic("webhook: NewHandler: negative Timeout, ReplayLease or ReplayKeep: leave it 0 for the default")
+	case opts.Timeout < 0 || opts.ReplayKeep < 0:
+		panic("webhook: NewHandler: negative Timeout or ReplayKeep: leave it 0 for the default")
 	case opts.AllowRepeats && opts.ReplayStore != nil:
 		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore: leave out one of them")
 	}
 	h := &Handler{
 		verifier: v,
 		on:       on,
-		timeout:  min(orDefault(opts.Timeout, 30*time.Second), math.MaxInt64-time.Minute),
+		timeout:  min(cmp.Or(opts.Timeout, defaultTimeout), math.MaxInt64-time.Minute),
 		store:    opts.ReplayStore,
 		onError:  opts.OnError,
 		onEvent:  opts.OnEvent,
 		log:      opts.Logger,
 	}
-	h.lease = max(orDefault(opts.ReplayLease, 5*time.Minute), h.timeout+time.Minute)
-	h.keep = max(orDefault(opts.ReplayKeep, 24*time.Hour), 2*v.tolerance)
+	h.lease = max(replayLease, h.timeout+time.Minute)
+	h.keep = max(cmp.Or(opts.ReplayKeep, defaultKeep), 2*v.tolerance)
 	if h.store == nil && !opts.AllowRepeats {
-		h.store = NewMemoryReplayStore(&MemoryReplayOptions{MinKeep: max(0, 2*v.tolerance), Now: v.now})
+		h.store = newMemoryReplayStore(&MemoryReplayOptions{Now: v.now}, cmp.Or(max(0, 2*v.tolerance), defaultMinKeep))
 	}
 	if h.log == nil {
 		h.log = slog.Default()
 	}
-	h.refusals = &refusals{verifier: v, log: h.log, onError: h.onError, diagnose: opts.Diagnose}
+	h.refusals = &refusals{log: h.log, onError: h.onError}
 	return h
-}
-
-func orDefault(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
 }
 
 // ServeHTTP receives one delivery. The package documentation lists the answers. All events are decoded before the first
 // function runs; then they run one after the other, and one that fails does not stop the others. Functions go on when the
 // sender hangs up.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, events, refused := h.open(r)
-	if refused != nil {
-		refused.write(w, r, h.timeout)
-		return
-	}
-	if !outlivesGoroutine(w, r) {
-		h.runApart(ctx, events).write(w, h.timeout)
-		return
-	}
-	d := h.newDelivery(ctx, events)
-	defer func() {
-		if d.exiting {
-			d.answer().writeWhole(w, h.timeout)
-		}
-	}()
-	d.run()
-	d.answer().write(w, h.timeout)
-}
-
-// open verifies and decodes a request. It releases the buffer before the functions run, because they may take long.
-func (h *Handler) open(r *http.Request) (*deliveryContext, []Event, *refusal) {
-	b := takeBuffer()
-	defer b.release()
-	verified, refused := h.verifier.receive(r, b)
+	verified, refused := h.verifier.receive(r)
 	var events []Event
 	if refused == nil {
-		// Parse copies the payload, once for all events.
 		var err error
-		if events, err = Parse(verified.Payload); err != nil {
+		if events, err = parse(textOf(verified.Payload)); err != nil {
 			refused = refuse(err)
 		}
 	}
 	if refused != nil {
-		return nil, nil, h.refusals.note(r, b, refused)
+		h.refusals.tell(r.Context(), refused)
+		refused.write(w, r, h.timeout)
+		return
 	}
-	verified.Payload = nil
-	return newDeliveryContext(r.Context(), verified), events, nil
+	h.run(r.Context(), verified, events).write(w, h.timeout)
+}
+
+// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is what
+// the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and X-Timestamp are used.
+//
+// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. With a status of
+// 503, add a Retry-After header. The caller may use body again when Receive returns.
+func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
+	verified, err := h.verifier.Verify(header, body)
+	var events []Event
+	if err == nil {
+		events, err = Parse(verified.Payload)
+	}
+	if err != nil {
+		refused := refuse(err)
+		h.refusals.tell(ctx, refused)
+		return refused.answer.status, []byte(refused.answer.body)
+	}
+	a := h.run(ctx, verified, events)
+	return a.status, []byte(a.body)
+}
+
+// answer is the response to a delivery: a status and a constant JSON object, never a detail of the request.
+type answer struct {
+	status int
+	body   string
+}
+
+var (
+	answerOK           = answer{http.StatusOK, `{"status":"ok"}`}
+	answerDuplicate    = answer{http.StatusOK, `{"status":"duplicate"}`}
+	answerPayload      = answer{http.StatusBadRequest, `{"status":"invalid_payload"}`}
+	answerUnauthorized = answer{http.StatusUnauthorized, `{"status":"unauthorized"}`}
+	answerMethod       = answer{http.StatusMethodNotAllowed, `{"status":"method_not_allowed"}`}
+	answerCutShort     = answer{http.StatusRequestTimeout, `{"status":"body_incomplete"}`}
+	answerTooLarge     = answer{http.StatusRequestEntityTooLarge, `{"status":"too_large"}`}
+	answerMediaType    = answer{http.StatusUnsupportedMediaType, `{"status":"unsupported_media_type"}`}
+	answerFailed       = answer{http.StatusInternalServerError, `{"status":"failed"}`}
+	answerUnavailable  = answer{http.StatusServiceUnavailable, `{"status":"unavailable"}`}
+)
+
+// write sends the answer. retryAfter is used by 503 only.
+func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
+	header := w.Header()
+	header["Content-Type"] = []string{"application/json"}
+	switch a.status {
+	case http.StatusMethodNotAllowed:
+		header["Allow"] = []string{http.MethodPost}
+	case http.StatusServiceUnavailable:
+		header["Retry-After"] = []string{strconv.FormatInt(int64((retryAfter+time.Second-1)/time.Second), 10)}
+	}
+	w.WriteHeader(a.status)
+	io.WriteString(w, a.body)
 }

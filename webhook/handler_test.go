@@ -99,15 +99,15 @@ func TestHandlerReports(t *testing.T) {
 	limited := payload("[" + form + "]")
 	limited.Body = http.MaxBytesReader(nil, limited.Body, 10)
 	for want, r := range map[string]*http.Request{
-		"give the service the URL that the redirect leads to":                        method("GET"),
-		"has no Content-Type of application/json":                                    altered("Content-Type"),
-		"decompress it before this handler":                                          altered("Content-Encoding", "gzip"),
-		"more than 1048576 bytes, see VerifierOptions.MaxBody":                       payload(strings.Repeat(" ", webhook.DefaultMaxBody+1)),
-		"more than the 10 bytes that an http.MaxBytesReader":                         limited,
-		"header missing: X-Signature; the request is not a delivery, a proxy":        altered("X-Signature"),
-		"given more than once: X-Timestamp; if the request is a delivery, something": altered("X-Timestamp", "1", "2"),
-		"X-Signature is not 64 lower-case hexadecimal digits; Diagnose knows":        altered("X-Signature", "00"),
-		"read it with VerifierOptions.ParseTimestamp":                                altered("X-Timestamp", "0"),
+		"give the service the URL that the redirect leads to":                         method("GET"),
+		"has no Content-Type of application/json":                                     altered("Content-Type"),
+		"decompress it before this handler":                                           altered("Content-Encoding", "gzip"),
+		"more than 1048576 bytes, see VerifierOptions.MaxBody":                        payload(strings.Repeat(" ", maxBody+1)),
+		"more than the 10 bytes that an http.MaxBytesReader":                          limited,
+		"header missing: X-Signature; the request is not a delivery, a proxy":         altered("X-Signature"),
+		"given more than once: X-Timestamp; if the request is a delivery, something":  altered("X-Timestamp", "1", "2"),
+		"X-Signature is not 64 lower-case hexadecimal digits; webhook.Diagnose knows": altered("X-Signature", "00"),
+		"read it with VerifierOptions.ParseTimestamp":                                 altered("X-Timestamp", "0"),
 	} {
 		var reported error
 		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{
@@ -251,11 +251,10 @@ func TestNewHandlerPanics(t *testing.T) {
 	}
 	on := webhook.Funcs{Other: ignore}
 	for text, build := range map[string]func(){
-		"no Verifier":           func() { webhook.NewHandler(nil, on, nil) },
-		"no function":           func() { webhook.NewHandler(v, webhook.Funcs{}, nil) },
-		"negative Timeout":      func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{Timeout: -1}) },
-		"negative Timeout, Rep": func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayLease: -1}) },
-		"ReplayKeep":            func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayKeep: -1}) },
+		"no Verifier":      func() { webhook.NewHandler(nil, on, nil) },
+		"no function":      func() { webhook.NewHandler(v, webhook.Funcs{}, nil) },
+		"negative Timeout": func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{Timeout: -1}) },
+		"ReplayKeep":       func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayKeep: -1}) },
 		"AllowRepeats together": func() {
 			webhook.NewHandler(v, on, &webhook.HandlerOptions{AllowRepeats: true, ReplayStore: webhook.NewMemoryReplayStore(nil)})
 		},

@@ -19,6 +19,8 @@ import (
 const (
 	secret = "whsec_example_7f3c1b52d9e84a06"
 	target = "http://example.com/webhook"
+
+	maxBody = 1 << 20 // that of a Verifier, in bytes
 )
 
 // Refusals are logged to slog.Default unless a handler has its own logger; the tests' output is no place for that.

@@ -37,7 +37,7 @@ func TestReceive(t *testing.T) {
 		{name: "no header", body: form, status: 401, answer: `{"status":"unauthorized"}`},
 		{name: "no body", status: 401, header: signed(secret, "1795176000", form), answer: `{"status":"unauthorized"}`},
 		{name: "no JSON", header: signed(secret, "1795176000", "x"), body: "x", status: 400, answer: `{"status":"invalid_payload"}`},
-		{name: "too large", header: signed(secret, "1795176000", form), body: strings.Repeat(" ", webhook.DefaultMaxBody+1), status: 413, answer: `{"status":"too_large"}`},
+		{name: "too large", header: signed(secret, "1795176000", form), body: strings.Repeat(" ", maxBody+1), status: 413, answer: `{"status":"too_large"}`},
 		{name: "undecodable", header: signed(secret, "1795176000", undecodable), body: undecodable, status: 500, answer: `{"status":"failed"}`},
 	} {
 		ran = 0

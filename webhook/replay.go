@@ -30,25 +30,6 @@ type ReplayStore interface {
 	Abort(ctx context.Context, key ReplayKey) error
 }
 
-// guardedStore turns a panic in a method into an error.
-type guardedStore struct{ store ReplayStore }
-
-func (s guardedStore) Begin(ctx context.Context, key ReplayKey, lease time.Duration) (state ReplayState, err error) {
-	defer recoverAs(&err)
-	state, err = s.store.Begin(ctx, key, lease)
-	return state, usable(err)
-}
-
-func (s guardedStore) Done(ctx context.Context, key ReplayKey, keep time.Duration) (err error) {
-	defer recoverAs(&err)
-	return usable(s.store.Done(ctx, key, keep))
-}
-
-func (s guardedStore) Abort(ctx context.Context, key ReplayKey) (err error) {
-	defer recoverAs(&err)
-	return usable(s.store.Abort(ctx, key))
-}
-
 // ReplayState is what [ReplayStore.Begin] says about a key.
 type ReplayState int
 

@@ -12,17 +12,14 @@ import (
 
 // ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when it may not yet forget any of its events. A [Handler] then
 // answers 503, which asks the service to deliver later.
-var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: raise MemoryReplayOptions.MaxEvents")
+var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: " +
+	"raise MemoryReplayOptions.MaxEvents")
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
 type MemoryReplayOptions struct {
 	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 10 MB. A full store drops the
-	// events that were done first.
+	// events that were done first, but none within ten minutes, in which a delivery could be repeated.
 	MaxEvents int
-
-	// MinKeep is how long a processed event is kept even when the store is full. It should be twice the Verifier's
-	// tolerance, so that no delivery can be repeated while its timestamp is valid. Default 10 minutes.
-	MinKeep time.Duration
 
 	// Now is the clock. Default [time.Now]. The store never calls it concurrently.
 	Now func() time.Time
@@ -68,22 +65,30 @@ const (
 
 const none = claimedRing // in a chain, where no head of a ring can be
 
-// NewMemoryReplayStore returns an empty store. opts may be nil. It panics when MaxEvents or MinKeep is negative.
+// defaultMinKeep is how long a processed event is kept even when the store is full. The store of a [Handler] keeps it for
+// twice the Verifier's tolerance, so that no delivery can be repeated while its timestamp is valid.
+const defaultMinKeep = 2 * defaultTolerance
+
+// NewMemoryReplayStore returns an empty store. opts may be nil. It panics when MaxEvents is negative.
 func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 	if opts == nil {
 		opts = &MemoryReplayOptions{}
 	}
+	return newMemoryReplayStore(opts, defaultMinKeep)
+}
+
+func newMemoryReplayStore(opts *MemoryReplayOptions, minKeep time.Duration) *MemoryReplayStore {
 	s := &MemoryReplayStore{
 		max:     min(cmp.Or(opts.MaxEvents, 100_000), math.MaxInt32-int(rings)),
-		minKeep: cmp.Or(opts.MinKeep, 2*DefaultTolerance),
+		minKeep: minKeep,
 		now:     opts.Now,
 		blocks:  []*[blockSize]replayRecord{new([blockSize]replayRecord)},
 		records: rings,
 		chains:  make([]int32, blockSize),
 		seed:    maphash.MakeSeed(),
 	}
-	if s.max < 0 || s.minKeep < 0 {
-		panic("webhook: NewMemoryReplayStore: negative MaxEvents or MinKeep: leave it 0 for the default")
+	if s.max < 0 {
+		panic("webhook: NewMemoryReplayStore: negative MaxEvents: leave it 0 for the default")
 	}
 	if s.now == nil {
 		s.now = time.Now

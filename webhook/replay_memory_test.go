@@ -28,7 +28,7 @@ func replayKey(n int) (key webhook.ReplayKey) {
 // TestMemoryReplayStoreFull fills a store of three.
 func TestMemoryReplayStoreFull(t *testing.T) {
 	clock := webhooktest.NewClock(noon)
-	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 3, MinKeep: 10 * time.Minute, Now: clock.Now})
+	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 3, Now: clock.Now})
 	begin := func(n int) (webhook.ReplayState, error) { return s.Begin(t.Context(), replayKey(n), time.Hour) }
 	run := func(n int) {
 		t.Helper()
@@ -45,7 +45,7 @@ func TestMemoryReplayStoreFull(t *testing.T) {
 	clock.Advance(time.Minute)
 	run(3)
 	_, err = begin(4)
-	require.ErrorIs(t, err, webhook.ErrReplayStoreFull, "all are younger than MinKeep")
+	require.ErrorIs(t, err, webhook.ErrReplayStoreFull, "all are younger than ten minutes")
 	state, err = begin(1)
 	require.NoError(t, err)
 	require.Equal(t, webhook.ReplayDone, state, "a full store still knows what it has")
@@ -73,7 +73,7 @@ func TestMemoryReplayStoreFull(t *testing.T) {
 func TestMemoryReplayStoreOver(t *testing.T) {
 	newStore := func() (*webhook.MemoryReplayStore, *webhooktest.Clock) {
 		clock := webhooktest.NewClock(noon)
-		s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, MinKeep: time.Hour, Now: clock.Now})
+		s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, Now: clock.Now})
 		state, err := s.Begin(t.Context(), replayKey(1), 3*time.Hour)
 		require.NoError(t, err)
 		require.Equal(t, webhook.ReplayFresh, state)
@@ -96,8 +96,8 @@ func TestMemoryReplayStoreOver(t *testing.T) {
 	require.NoError(t, begin(s), "after keep")
 }
 
-// TestMemoryReplayStoreMinKeep has the default of ten minutes, in which a full store forgets nothing.
-func TestMemoryReplayStoreMinKeep(t *testing.T) {
+// TestMemoryReplayStoreTenMinutes has the ten minutes in which a full store forgets nothing.
+func TestMemoryReplayStoreTenMinutes(t *testing.T) {
 	clock := webhooktest.NewClock(noon)
 	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, Now: clock.Now})
 	require.NoError(t, s.Done(t.Context(), replayKey(1), time.Hour))
@@ -186,7 +186,7 @@ func TestMemoryReplayStoreMemory(t *testing.T) {
 	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now})
 	for n := range 4 * size {
 		if n >= size {
-			clock.Advance(10 * time.Millisecond) // 100,000 of them are more than MinKeep
+			clock.Advance(10 * time.Millisecond) // 100,000 of them are more than ten minutes
 		} else if n == size-1 {
 			clock.Advance(10 * time.Minute)
 		}
@@ -208,5 +208,4 @@ func TestMemoryReplayStoreMemory(t *testing.T) {
 
 func TestNewMemoryReplayStorePanics(t *testing.T) {
 	require.Panics(t, func() { webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: -1}) })
-	require.Panics(t, func() { webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MinKeep: -1}) })
 }

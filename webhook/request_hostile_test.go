@@ -51,7 +51,7 @@ func TestHugeBody(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		requireAnswer(t, serveRequest(h, r), 413, `{"status":"too_large"}`)
 		runtime.ReadMemStats(&after)
-		require.LessOrEqual(t, body.read, int64(webhook.DefaultMaxBody+1), "bytes read of a body announced as %d", announced)
+		require.LessOrEqual(t, body.read, int64(maxBody+1), "bytes read of a body announced as %d", announced)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "bytes allocated for a body announced as %d", announced)
 	}
 }
@@ -60,7 +60,7 @@ func TestHugeBody(t *testing.T) {
 func TestAnnouncedBody(t *testing.T) {
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
 	r := webhooktest.NewRequest(target, secret, noon, nil)
-	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("[")), webhook.DefaultMaxBody
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("[")), maxBody
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	require.Equal(t, 401, serveRequest(h, r).Code)
@@ -78,7 +78,7 @@ func TestRefusedBeforeReading(t *testing.T) {
 		"malformed timestamp": func(r *http.Request) { r.Header.Set("X-Timestamp", "now") },
 		"method":              func(r *http.Request) { r.Method = http.MethodPut },
 		"media type":          func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") },
-		"announced length":    func(r *http.Request) { r.ContentLength = webhook.DefaultMaxBody + 1 },
+		"announced length":    func(r *http.Request) { r.ContentLength = maxBody + 1 },
 	} {
 		body := &endless{size: 1000}
 		r := webhooktest.NewRequest(target, secret, noon, nil)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"time"
-	"unsafe"
 
 	"github.com/signforms/signforms-go/internal/jsonfill"
 	"github.com/signforms/signforms-go/internal/jsonscan"
@@ -22,8 +21,7 @@ func (d *decoder) content(t jsonscan.Text) string {
 }
 
 func unescaped(raw string) string {
-	content := jsonscan.Unescape(make([]byte, 0, len(raw)), bytesOf(raw))
-	return unsafe.String(unsafe.SliceData(content), len(content))
+	return textOf(jsonscan.Unescape(make([]byte, 0, len(raw)), bytesOf(raw)))
 }
 
 // What a FieldError says that a field should be.

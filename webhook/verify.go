@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
+	"runtime"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/jsjson"
@@ -14,15 +14,14 @@ import (
 
 // The defaults of [VerifierOptions].
 const (
-	DefaultTolerance = 5 * time.Minute
-	DefaultMaxBody   = 1 << 20 // bytes
+	defaultTolerance = 5 * time.Minute
+	defaultMaxBody   = 1 << 20 // bytes
 )
 
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
 type VerifierOptions struct {
-	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes
-	// ([DefaultTolerance]). A negative Tolerance switches the comparison off: then a delivery that someone recorded stays
-	// valid.
+	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes. A
+	// negative Tolerance switches the comparison off: then a delivery that someone recorded stays valid.
 	//
 	// A large Tolerance needs a large replay store. The default one keeps each event for at least twice the Tolerance and
 	// holds 100,000: when more arrive in that time, it is full and deliveries are answered 503.
@@ -31,12 +30,7 @@ type VerifierOptions struct {
 	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
 	Now func() time.Time
 
-	// RawOnly accepts a signature over exactly the bytes received. By default, when they do not match, the body is tried
-	// once more as JavaScript's JSON.stringify(JSON.parse(body)) prints it: the service signs that form, and a proxy on
-	// the way may reformat JSON.
-	RawOnly bool
-
-	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB ([DefaultMaxBody]).
+	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB.
 	MaxBody int
 
 	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit Unix milliseconds, and
@@ -52,11 +46,9 @@ type VerifierOptions struct {
 // nil or zero Verifier refuses everything. It is never changed and safe for concurrent use. Its secrets cannot be printed.
 type Verifier struct {
 	secrets     []*macPool
-	secretTexts func() []string // a closure, for the reason that macPool gives
 	normalizing normalizing
 	tolerance   time.Duration // negative: not checked
 	now         func() time.Time
-	rawOnly     bool
 	maxBody     int
 	tooLarge    error // made once: unauthenticated requests can cause it
 	custom      func(string) (time.Time, error)
@@ -93,24 +85,24 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	v := &Verifier{
 		tolerance:   min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
 		now:         opts.Now,
-		rawOnly:     opts.RawOnly,
 		maxBody:     opts.MaxBody,
 		custom:      opts.ParseTimestamp,
 		normalizing: newNormalizing(),
 	}
 	if v.tolerance == 0 {
-		v.tolerance = DefaultTolerance
+		v.tolerance = defaultTolerance
 	}
 	if v.now == nil {
 		v.now = time.Now
 	}
 	if v.maxBody == 0 {
-		v.maxBody = DefaultMaxBody
+		v.maxBody = defaultMaxBody
 	}
 	var mistakes []error
 	v.maxBody = min(v.maxBody, math.MaxInt-1) // one byte more is read to see that a body is too large
 	if v.maxBody < 0 {
-		mistakes = append(mistakes, fmt.Errorf("webhook: VerifierOptions.MaxBody is %d, want a number of bytes, or 0 for the default", v.maxBody))
+		mistakes = append(mistakes, fmt.Errorf("webhook: VerifierOptions.MaxBody is %d, want a number of bytes, "+
+			"or 0 for the default", v.maxBody))
 	}
 	if len(secrets) == 0 {
 		mistakes = append(mistakes, errors.New("webhook: no secrets: give the one shown where the webhook was set up"))
@@ -125,8 +117,6 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	if len(mistakes) > 0 {
 		return nil, errors.Join(mistakes...)
 	}
-	secrets = slices.Clone(secrets)
-	v.secretTexts = func() []string { return secrets }
 	v.tooLarge = fmt.Errorf("%w: more than %d bytes, see VerifierOptions.MaxBody", ErrTooLarge, v.maxBody)
 	return v, nil
 }
@@ -148,7 +138,7 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if err := v.readClaim(&c, header); err != nil {
 		return Verified{}, err
 	}
-	return v.verify(&c, body, nil)
+	return v.verify(&c, body)
 }
 
 // usable reports whether v was made by NewVerifier.
@@ -191,13 +181,12 @@ func (v *Verifier) readClaim(c *claim, header http.Header) (err error) {
 	return err
 }
 
-// verify checks the signature, then the clock, so that an untimely delivery is known to be genuine. b lends the memory for
-// the normalised body; nil allocates it.
-func (v *Verifier) verify(c *claim, body []byte, b *buffer) (Verified, error) {
+// verify checks the signature, then the clock, so that an untimely delivery is known to be genuine.
+func (v *Verifier) verify(c *claim, body []byte) (Verified, error) {
 	found := Verified{Payload: body, Timestamp: c.at}
 	if found.Secret = v.match(c, body); found.Secret < 0 {
 		var err error
-		if found.Payload, found.Secret, err = v.matchNormal(c, body, b); err != nil {
+		if found.Payload, found.Secret, err = v.matchNormal(c, body); err != nil {
 			return Verified{}, err
 		}
 		found.Reserialized = true
@@ -214,27 +203,17 @@ func (v *Verifier) verify(c *claim, body []byte, b *buffer) (Verified, error) {
 }
 
 // matchNormal is match with the form that JSON.stringify gives the body.
-func (v *Verifier) matchNormal(c *claim, body []byte, b *buffer) (normal []byte, secret int, err error) {
-	switch {
-	case len(body) == 0:
+func (v *Verifier) matchNormal(c *claim, body []byte) (normal []byte, secret int, err error) {
+	if len(body) == 0 {
 		return nil, -1, errBodyConsumed
-	case v.rawOnly:
-		return nil, -1, ErrSignature
 	}
 	leave := v.normalizing.enter(len(body))
 	defer leave()
-	if b != nil {
-		normal = b.space().normal[:0]
+	normal, err = jsjson.Normalize(nil, body)
+	if err != nil || string(normal) == string(body) {
+		return nil, -1, ErrSignature
 	}
-	normal, err = jsjson.Normalize(normal, body)
-	secret = -1
-	if err == nil && string(normal) != string(body) {
-		secret = v.match(c, normal)
-	}
-	if b != nil {
-		b.keepNormal(normal, secret >= 0)
-	}
-	if secret < 0 {
+	if secret = v.match(c, normal); secret < 0 {
 		return nil, -1, ErrSignature
 	}
 	return normal, secret, nil
@@ -258,4 +237,24 @@ func (v *Verifier) untimely(age time.Duration) error {
 	}
 	return fmt.Errorf("%w: %v %s the clock, %v allowed; it is a replay or was delayed, or a clock is wrong",
 		ErrTimestamp, age.Round(time.Millisecond).Abs(), side, v.tolerance)
+}
+
+// normalizing bounds how many bodies are put into JavaScript's form at one time, because each may need a dozen times its
+// size. Small bodies do not wait for large ones. No wait is long: those who hold a place only compute.
+type normalizing struct{ small, large chan struct{} }
+
+const smallBody = 64 << 10
+
+func newNormalizing() normalizing {
+	processors := runtime.GOMAXPROCS(0)
+	return normalizing{small: make(chan struct{}, 8*processors), large: make(chan struct{}, processors)}
+}
+
+func (n *normalizing) enter(size int) (leave func()) {
+	places := n.small
+	if size > smallBody {
+		places = n.large
+	}
+	places <- struct{}{}
+	return func() { <-places }
 }

@@ -26,7 +26,7 @@ func TestVerifyRecorded(t *testing.T) {
 		t.Run(r.Name, func(t *testing.T) {
 			header := http.Header{"X-Signature": {r.Signature}, "X-Timestamp": {r.Timestamp}}
 			at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) // all of them are within a second of it
-			v := newVerifier(t, &webhook.VerifierOptions{Now: func() time.Time { return at }, Tolerance: time.Second, RawOnly: true}, r.Secret)
+			v := newVerifier(t, &webhook.VerifierOptions{Now: func() time.Time { return at }, Tolerance: time.Second}, r.Secret)
 			got, err := v.Verify(header, []byte(r.Body))
 			require.NoError(t, err)
 			require.Equal(t, webhook.Verified{Payload: []byte(r.Body), Timestamp: got.Timestamp}, got)
@@ -34,7 +34,7 @@ func TestVerifyRecorded(t *testing.T) {
 				require.Equal(t, header, webhook.Sign(r.Secret, got.Timestamp, []byte(r.Body)))
 			}
 
-			_, err = v.Verify(header, []byte(r.Body+" "))
+			_, err = v.Verify(header, []byte(r.Body+"x"))
 			require.ErrorIs(t, err, webhook.ErrSignature)
 		})
 	}
@@ -106,7 +106,7 @@ func TestVerifyTolerance(t *testing.T) {
 		want           error
 	}{
 		{off: 5 * time.Minute},
-		{tolerance: webhook.DefaultTolerance, off: 5 * time.Minute},
+		{tolerance: 5 * time.Minute, off: 5 * time.Minute},
 		{off: -5 * time.Minute},
 		{off: 5*time.Minute + time.Second, want: webhook.ErrTimestamp},
 		{off: -5*time.Minute - time.Second, want: webhook.ErrTimestamp},
@@ -145,9 +145,6 @@ func TestVerifyReserialized(t *testing.T) {
 	got, err := newVerifier(t, nil).Verify(h, []byte(received))
 	require.NoError(t, err)
 	require.Equal(t, webhook.Verified{Payload: []byte(sent), Timestamp: noon, Reserialized: true}, got)
-
-	_, err = newVerifier(t, &webhook.VerifierOptions{Now: atNoon, RawOnly: true}).Verify(h, []byte(received))
-	require.ErrorIs(t, err, webhook.ErrSignature)
 }
 
 func TestNewVerifierRefuses(t *testing.T) {

@@ -37,27 +37,25 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 	type fault = refserver.WebhookFault
 	for name, c := range map[string]struct {
 		fault   fault
-		rawOnly bool
 		answers []int // 0: none
 		seen    []string
 	}{
-		"none":                {fault: fault{}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
-		"duplicate":           {fault: fault{Duplicate: true}, rawOnly: false, answers: []int{200, 200}, seen: []string{"form response"}},
-		"drop":                {fault: fault{Drop: true}, rawOnly: false, answers: []int{0}, seen: nil},
-		"wrong secret":        {fault: fault{Secret: "a guess"}, rawOnly: false, answers: []int{401}, seen: nil},
-		"previous secret":     {fault: fault{Secret: "previous"}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
-		"stale":               {fault: fault{Shift: -time.Hour}, rawOnly: false, answers: []int{401}, seen: nil},
-		"future":              {fault: fault{Shift: time.Hour}, rawOnly: false, answers: []int{401}, seen: nil},
-		"a little late":       {fault: fault{Shift: -time.Minute}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
-		"no signature":        {fault: fault{OmitHeader: "x-signature"}, rawOnly: false, answers: []int{401}, seen: nil},
-		"no timestamp":        {fault: fault{OmitHeader: "x-timestamp"}, rawOnly: false, answers: []int{401}, seen: nil},
-		"no content type":     {fault: fault{OmitHeader: "content-type"}, rawOnly: false, answers: []int{415}, seen: nil},
-		"no type":             {fault: fault{OmitType: true}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
-		"unknown type":        {fault: fault{Type: "new_thing"}, rawOnly: false, answers: []int{200}, seen: []string{"new_thing"}},
-		"huge":                {fault: fault{Pad: 2 << 20}, rawOnly: false, answers: []int{413}, seen: nil},
-		"re-encoded":          {fault: fault{Reencode: true}, rawOnly: false, answers: []int{200}, seen: []string{"form response"}},
-		"re-encoded, raw":     {fault: fault{Reencode: true}, rawOnly: true, answers: []int{401}, seen: nil},
-		"re-encoded, unknown": {fault: fault{Reencode: true, Type: "<new>"}, rawOnly: false, answers: []int{200}, seen: []string{"<new>"}},
+		"none":                {fault: fault{}, answers: []int{200}, seen: []string{"form response"}},
+		"duplicate":           {fault: fault{Duplicate: true}, answers: []int{200, 200}, seen: []string{"form response"}},
+		"drop":                {fault: fault{Drop: true}, answers: []int{0}, seen: nil},
+		"wrong secret":        {fault: fault{Secret: "a guess"}, answers: []int{401}, seen: nil},
+		"previous secret":     {fault: fault{Secret: "previous"}, answers: []int{200}, seen: []string{"form response"}},
+		"stale":               {fault: fault{Shift: -time.Hour}, answers: []int{401}, seen: nil},
+		"future":              {fault: fault{Shift: time.Hour}, answers: []int{401}, seen: nil},
+		"a little late":       {fault: fault{Shift: -time.Minute}, answers: []int{200}, seen: []string{"form response"}},
+		"no signature":        {fault: fault{OmitHeader: "x-signature"}, answers: []int{401}, seen: nil},
+		"no timestamp":        {fault: fault{OmitHeader: "x-timestamp"}, answers: []int{401}, seen: nil},
+		"no content type":     {fault: fault{OmitHeader: "content-type"}, answers: []int{415}, seen: nil},
+		"no type":             {fault: fault{OmitType: true}, answers: []int{200}, seen: []string{"form response"}},
+		"unknown type":        {fault: fault{Type: "new_thing"}, answers: []int{200}, seen: []string{"new_thing"}},
+		"huge":                {fault: fault{Pad: 2 << 20}, answers: []int{413}, seen: nil},
+		"re-encoded":          {fault: fault{Reencode: true}, answers: []int{200}, seen: []string{"form response"}},
+		"re-encoded, unknown": {fault: fault{Reencode: true, Type: "<new>"}, answers: []int{200}, seen: []string{"<new>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes a connection whose body was refused
@@ -66,7 +64,7 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 				srv := refserver.NewServer(t, &refserver.Options{Network: network})
 				defer srv.Close()
 				requireFaultsHappen(t, srv)
-				url, seen := sdkReceiver(t, network, &webhook.VerifierOptions{RawOnly: c.rawOnly}, srv.WebhookSecret, "previous")
+				url, seen := sdkReceiver(t, network, nil, srv.WebhookSecret, "previous")
 				_, submit := addPair(t, srv, url)
 				if name != "none" {
 					srv.FailWebhooks(c.fault)
