@@ -5,6 +5,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/paging"
 )
 
 // Document is a PDF document or a template. A field is zero when the answer lacks it or has a value of another type.
@@ -246,13 +248,13 @@ func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p Do
 	p.Limit = cmp.Or(p.Limit, allLimit)
 	return func(yield func(*Document, error) bool) {
 		counted := false
-		lister[Document]{
+		list[Document]{
 			limit: p.Limit,
 			id:    func(d *Document) string { return d.DocumentID },
 			at:    func(d *Document) time.Time { return d.CreatedAt },
-			fetch: func(ctx context.Context, r pageRequest) (*Page[Document], error) {
+			fetch: func(ctx context.Context, r paging.Request) (*Page[Document], error) {
 				p := p
-				p.Page, p.Limit = r.page, r.limit
+				p.Page, p.Limit = r.Page, r.Limit
 				page, err := c.listDocuments(ctx, m, t, p)
 				if err == nil && page.count != nil && page.total == nil {
 					n := *page.count

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/paging"
 )
 
 // FormSendParams are the inputs of sending a form.
@@ -140,24 +142,24 @@ func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) i
 	if p.Limit == 0 && p.FormID != "" {
 		p.Limit = allLimit
 	}
-	list := lister[FormResponse]{
+	all := list[FormResponse]{
 		limit: p.Limit,
 		id:    (*FormResponse).id,
 		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
 	}
-	list.fetch = func(ctx context.Context, r pageRequest) (*Page[FormResponse], error) {
+	all.fetch = func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
 		p := p
 		if p.FormID != "" {
-			p.Page, p.Limit = r.page, r.limit
+			p.Page, p.Limit = r.Page, r.Limit
 			return s.Responses(ctx, p)
 		}
 		page, err := s.Responses(ctx, p)
 		if err == nil { // pages are those of a form
-			page.total, page.pages, page.more = nil, nil, noMore
+			page.total, page.pages, page.more = nil, nil, paging.NoMore
 		}
 		return page, err
 	}
-	return list.all(ctx)
+	return all.all(ctx)
 }
 
 func (r *FormResponse) id() string {

@@ -32,7 +32,8 @@ func TestAllIsNotCutShortByAnotherAnswer(t *testing.T) {
 		}}
 		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
 		require.ErrorIs(t, err, signforms.ErrUnavailable, other)
-		require.Len(t, ids, 1400, other)
+		require.Greater(t, len(ids), 1000, other)
+		require.Less(t, len(ids), 1990, other)
 	}
 }
 
@@ -159,18 +160,24 @@ func TestAllWhenTheServiceCapsTheLimit(t *testing.T) {
 func TestAllWhenAPageIsRepeatedForEver(t *testing.T) {
 	s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(100), "") }}
 	ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
-	require.NoError(t, err, "without pagination, a page without a new id is the end")
+	require.ErrorIs(t, err, signforms.ErrIncomplete, "a full page tells nothing of what is behind it")
 	require.Len(t, ids, 100)
-	require.Equal(t, []int{1, 2, 1, 2}, s.pages())
+	require.Equal(t, []int{1, 2}, s.pages())
+
+	s = &listService{answer: func(int, listRequest) string { return pageJSON(upTo(99), "") }}
+	ids, err = collect(t, s.client(t), signforms.DocumentListParams{})
+	require.NoError(t, err, "all is on one page")
+	require.Len(t, ids, 99)
+	require.Equal(t, []int{1, 2}, s.pages())
 
 	s = &listService{answer: func(_ int, r listRequest) string {
 		return pageJSON(upTo(100), fmt.Sprintf(`{"currentPage":%d,"totalPages":1000}`, r.page))
 	}}
 	ids, err = collect(t, s.client(t), signforms.DocumentListParams{})
 	require.ErrorIs(t, err, signforms.ErrIncomplete)
-	require.ErrorContains(t, err, "100 of at least 99901: a second look found no more")
+	require.ErrorContains(t, err, "100 of at least 97903: a second look found no more")
 	require.Len(t, ids, 100)
-	require.Less(t, len(s.requests), 15)
+	require.Len(t, s.requests, 2)
 }
 
 func TestAllReadsWholeListsWhoseTotalsOscillate(t *testing.T) {
@@ -185,24 +192,22 @@ func TestAllReadsWholeListsWhoseTotalsOscillate(t *testing.T) {
 }
 
 func TestAllFetchesOnePageAhead(t *testing.T) {
-	asked := make(chan int, 10)
+	ends := make(chan int, 10) // where the pages that were asked for end
 	s := &listService{answer: func(_ int, r listRequest) string {
-		asked <- r.page
+		ends <- r.page * r.limit
 		return pageJSON(window(upTo(1990), r.page, r.limit), total(1990, r))
 	}}
-	n := 0
+	n, end, next := 0, 0, 0
 	for _, err := range s.client(t).Documents.All(t.Context(), signforms.DocumentListParams{}) {
 		require.NoError(t, err)
-		if n%100 == 0 { // while the first item of page p is worked on, page p+1 is fetched, and no other
-			if n == 0 {
-				require.Equal(t, 1, <-asked)
+		if n == 0 {
+			next = <-ends
+		}
+		if n == end { // while the first new item of a page is worked on, the next page is fetched, and no other
+			if end = next; end < 1990 {
+				next = <-ends
 			}
-			if n < 1900 {
-				require.Equal(t, n/100+2, <-asked)
-			} else {
-				require.Equal(t, 1, <-asked, "whether all is as it was")
-			}
-			require.Empty(t, asked)
+			require.Empty(t, ends)
 		}
 		n++
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/signforms/signforms-go/internal/paging"
 )
 
 // TemplateListParams filters a list of templates. The zero value lists all of them, newest first.
@@ -356,17 +358,17 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 	if p.Limit == 0 {
 		p.Limit = allLimit
 	}
-	list := lister[Respondent]{
+	all := list[Respondent]{
 		limit: p.Limit,
 		id:    func(r *Respondent) string { return r.RespondentDocumentID },
 		at:    func(r *Respondent) time.Time { return r.CreatedAt },
 	}
-	list.fetch = func(ctx context.Context, r pageRequest) (*Page[Respondent], error) {
+	all.fetch = func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
 		p := p
-		p.Page, p.Limit = r.page, r.limit
+		p.Page, p.Limit = r.Page, r.Limit
 		return s.Respondents(ctx, p)
 	}
-	return list.all(ctx)
+	return all.all(ctx)
 }
 
 // Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id is

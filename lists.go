@@ -1,9 +1,20 @@
 package signforms
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/signforms/signforms-go/internal/paging"
 )
 
 // allLimit is the default page size of the All methods. It is the largest that the service allows for documents.
@@ -26,7 +37,7 @@ type Page[T any] struct {
 	Raw RawAnswer `json:"-"`
 
 	lacking func(kind error, message string) *Error // makes an error of the call that got the page
-	more    more
+	more    paging.More
 	total   *int
 	count   *int // documentsCount
 	pages   *int // totalPages
@@ -41,15 +52,6 @@ type Pagination struct {
 	// HasNextPage and HasPreviousPage are set for form responses only.
 	HasNextPage, HasPreviousPage bool
 }
-
-// more says whether an answer promises further pages.
-type more uint8
-
-const (
-	moreUnknown more = iota
-	morePromised
-	noMore
-)
 
 // wirePage holds the fields that every list has beside its records.
 type wirePage struct {
@@ -83,7 +85,7 @@ func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 		p.pages = f.TotalPages
 		p.more = f.more(current, len(items))
 	}
-	if p.more == morePromised || p.more == moreUnknown && len(items) > 0 {
+	if p.more == paging.Promised || p.more == paging.MoreUnknown && len(items) > 0 {
 		p.Next = current + 1
 	}
 	return p
@@ -147,7 +149,7 @@ func value[T any](p *T) (v T) {
 
 // more believes a promise when the fields of a page with records contradict each other: reading a page too many costs less than
 // missing one.
-func (f *wirePagination) more(current, items int) more {
+func (f *wirePagination) more(current, items int) paging.More {
 	var promised, denied bool
 	if unset := items > 0 && f.TotalPages != nil && *f.TotalPages == 0; f.HasNextPage != nil && !unset {
 		promised, denied = *f.HasNextPage, !*f.HasNextPage
@@ -157,11 +159,11 @@ func (f *wirePagination) more(current, items int) more {
 	}
 	switch {
 	case promised == denied && (!promised || items == 0):
-		return moreUnknown
+		return paging.MoreUnknown
 	case promised:
-		return morePromised
+		return paging.Promised
 	}
-	return noMore
+	return paging.NoMore
 }
 
 // only returns the item with the id. A service that ignores the filter answers with other items: then nothing is known of this one.
@@ -174,8 +176,116 @@ func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	if len(p.Items) > 0 {
 		return nil, p.lacking(ErrUnavailable, "the filter was ignored: the answer holds other ids, not the one asked for")
 	}
-	if value(p.total) > 0 || p.more == morePromised {
+	if value(p.total) > 0 || p.more == paging.Promised {
 		return nil, p.lacking(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
 	}
 	return nil, p.lacking(ErrNotFound, "the service has none with this id")
+}
+
+// list reads all pages of a list, of up to limit records.
+type list[T any] struct {
+	limit int
+	id    func(*T) string
+	at    func(*T) time.Time // of creation
+	fetch func(context.Context, paging.Request) (*Page[T], error)
+}
+
+// all yields every item once.
+func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
+		if ctx == nil {
+			_, err := l.fetch(ctx, paging.Request{Page: 1, Limit: l.limit}) // says so
+			yield(nil, err)
+			return
+		}
+		var last *Page[T]
+		for step, err := range paging.All(ctx, l.limit, l.answer) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if step.Page != nil {
+				last = step.Page
+			}
+			for _, i := range step.New {
+				if !yield(&step.Page.Items[i], nil) {
+					return
+				}
+			}
+			if why := likelyCauses[step.State]; why != "" {
+				yield(nil, last.incomplete(step.Yielded, step.Reported, why))
+			}
+		}
+	}
+}
+
+// answer fetches a page, and returns with it what a walk needs of it.
+func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging.Answer, error) {
+	p, err := l.fetch(ctx, r)
+	if err != nil {
+		return nil, paging.Answer{Refusal: refusal(err)}, err
+	}
+	a := paging.Answer{Total: p.total, Pages: p.pages, More: p.more, Nameless: len(p.Items) > 0,
+		IDs: make([]paging.ID, len(p.Items)), Times: make([]time.Time, len(p.Items))}
+	for i := range p.Items {
+		item := &p.Items[i]
+		a.IDs[i], a.Times[i] = recordID(l.id(item)), l.at(item)
+		if l.id(item) != "" {
+			a.Nameless = false
+			continue
+		}
+		content, _ := json.Marshal(item)                                  // of strings, numbers, times and JSON that was decoded
+		for n := 0; n == 0 || slices.Contains(a.IDs[:i], a.IDs[i]); n++ { // two may be the same
+			a.IDs[i] = recordID(fmt.Sprint(n, string(content)))
+		}
+	}
+	return p, a, nil
+}
+
+// refusal says whether the service did not take a request, perhaps for its limit or its page.
+func refusal(err error) paging.Refusal {
+	switch e := (*Error)(nil); {
+	case !errors.As(err, &e) || e.StatusCode/100 != 4:
+		return paging.NotRefused
+	case errors.Is(err, ErrNotFound):
+		return paging.NoSuchPage
+	case errors.Is(err, ErrInvalid), errors.Is(err, ErrRefused):
+		return paging.Refused
+	}
+	return paging.NotRefused
+}
+
+// incomplete is the error at the end of a list that may lack records.
+func (p *Page[T]) incomplete(yielded, reported int, why string) *Error {
+	count := fmt.Sprintf("%d records", yielded)
+	if yielded < reported {
+		of := "of"
+		if p.total == nil {
+			of = "of at least"
+		}
+		count = fmt.Sprintf("%d %s %d", yielded, of, reported)
+	}
+	e := p.lacking(ErrIncomplete, count+": "+why)
+	e.Yielded, e.Reported = yielded, reported
+	return e
+}
+
+// likelyCauses fit into the 200 bytes of a message, with a count.
+var likelyCauses = map[paging.State]string{
+	paging.Restless: "the list changes faster than it can be read, or comes in another order each time: " +
+		"try again later, or with a narrower filter",
+	paging.Missing: "a second look found no more: the service may ignore the page, or count something else: see Endpoint",
+	paging.Nameless: "they have no id, so a further page cannot be told from the same again: " +
+		"ask for further pages by their number",
+}
+
+// recordID returns a UUID as it is, in any case of its letters, and the hash of any other id.
+func recordID(id string) paging.ID {
+	if len(id) == 36 {
+		if key, err := uuid.Parse(id); err == nil {
+			return paging.ID(key)
+		}
+	}
+	sum := sha256.Sum256([]byte(id))
+	return paging.ID(sum[:])
 }

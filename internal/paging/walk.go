@@ -1,0 +1,338 @@
+package paging
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"slices"
+)
+
+// A walk decides which page is asked for next, and when the list has ended. It has three rules.
+//
+// Link. A page continues the chain if it begins at position 0 or shares a record with the chain. Records keep their order, and a
+// page is an interval of it without a gap. So a page has every record that stayed between its first and its last, and two
+// intervals that share a record leave nothing out between them. By induction the chain has every record that stayed, from the
+// top to its end. Records of one time may be in another order for each request. A shared record proves nothing then, unless a
+// record of another time came behind it on a page of the chain, or the page begins with at least minRun records of the end of
+// the chain in the same order. A record without a time proves it by itself.
+//
+// End. A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
+// change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page never ends a list, except
+// page 1 if the total equals it.
+//
+// Without overlap. Where the service ignores or refuses limits, or has no order, the pages of the first limit are read from the
+// first on, several times: until the total, which never changed, equals what was seen, or two passes read the same.
+type walk struct {
+	limit int // of the first request
+	size  int // the largest limit of the others
+	most  int // records on the largest page so far
+	seen  map[ID]uint8
+
+	last     Request
+	more     More // of the last answer
+	lastIDs  []ID
+	total    *int // of the last answer
+	moved    int  // the sum of all changes of the total, up and down
+	changed  bool // the total is not what it was at first
+	least    int  // records that the last answer tells of
+	told     bool // the last answer tells something
+	requests int
+	behind   bool // the page behind a short one was asked for
+
+	covered  int  // where the chain ends in the list of the last answer, counted from 0
+	end      []ID // the page with its end
+	base     int  // the least overlap there
+	overlap  int  // of the next request
+	unlinked int  // pages in a row that did not continue the chain
+	idle     int  // pages in a row that added nothing to it
+
+	pass
+	lastSum [32]byte // of the pass before
+}
+
+// pass is one way through the list without overlap.
+type pass struct {
+	number, count, full, stale int
+	sum                        [32]byte // hash of the ids
+}
+
+// What a walk notes of a record; in a pass, its number and closed.
+const (
+	seenOnly uint8 = iota // on a page that is not in the chain
+	open                  // in the chain, but others of the same time may not be
+	closed                // in the chain, with all of the same time
+)
+
+const (
+	minSize   = 16 // no service puts fewer on a page and says nothing of more
+	minRun    = 6
+	maxIdle   = 12
+	maxPasses = 20
+	maxStale  = 3 // pages in a row without a record that is new in a pass
+)
+
+func newWalk(limit int) *walk {
+	return &walk{limit: limit, seen: map[ID]uint8{}, base: 2, overlap: 2}
+}
+
+// unseen returns the places of the ids that no page had before, each id once.
+func (w *walk) unseen(ids []ID) (places []int) {
+	for i, id := range ids {
+		if _, ok := w.seen[id]; !ok {
+			w.seen[id] = seenOnly
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// read takes an answer whose ids are in seen, and returns what to ask for next while it is Reading.
+func (w *walk) read(r Request, a Answer) (Request, State) {
+	if a.Refusal != NotRefused {
+		if !w.isBehind(r, a.Refusal) {
+			w.requests++
+			return w.startPass()
+		}
+		if a = (Answer{Total: w.total}); w.more != MoreUnknown {
+			a.More = NoMore
+		}
+	}
+	all := w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may have been
+	totalMoved := w.learn(r, a)
+	again := r.Page == 2 && w.last.Page == 1 && len(a.IDs) > 0 && !totalMoved && startsWith(w.lastIDs, a.IDs)
+	w.last, w.lastIDs = r, a.IDs
+	switch {
+	case a.Nameless && a.More != NoMore:
+		return r, Nameless
+	case again && all && w.least <= len(w.seen): // the page is ignored
+		return r, Whole
+	case again:
+		return r, Missing
+	case w.requests > 100+5*len(w.seen)/w.size:
+		return r, Restless
+	case w.number > 0:
+		return w.passOn(r, a)
+	case len(a.IDs) > r.Limit && w.requests == 1 && a.More == NoMore && w.least <= len(a.IDs):
+		return r, Whole
+	case len(a.IDs) > r.Limit:
+		return w.startPass()
+	}
+	return w.chain(r, a, totalMoved)
+}
+
+// learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is covered
+// moves with the total, as if all that entered or left did so in front.
+func (w *walk) learn(r Request, a Answer) (moved bool) {
+	n, by := len(a.IDs), 0
+	if a.Total != nil && w.total != nil {
+		by = *a.Total - *w.total
+	}
+	byPages := 0 // records that the number of pages stands for
+	if a.Pages != nil && r.Page < *a.Pages {
+		byPages = (*a.Pages-1)*min(r.Limit, cmp.Or(n, r.Limit)) + 1
+	}
+	total := a.Total
+	switch {
+	case total == nil:
+	case *total < n, *total+w.moved+max(by, -by) < len(w.seen), // it counts something else
+		*total < byPages,
+		w.requests == 0 && *total == n && a.More != NoMore: // perhaps it counts this page
+		total = nil
+	}
+	moved = w.requests > 0 && ((total == nil) != (w.total == nil) || total != nil && by != 0)
+	w.changed = w.changed || moved
+	if w.least = byPages; total != nil {
+		w.moved += max(by, -by)
+		w.covered = min(max(w.covered+by, 0), *total)
+		w.least = *total
+	}
+	if start := (r.Page - 1) * r.Limit; a.More == Promised {
+		w.least = max(w.least, start+n+1)
+	}
+	if w.requests++; w.requests == 1 {
+		w.size = max(n, minSize)
+		if 0 < n && n < r.Limit && w.least > n {
+			w.size = n
+		}
+	}
+	w.total, w.more, w.told = total, a.More, total != nil || a.More != MoreUnknown
+	return moved
+}
+
+// mayRefuse reports whether a refusal tells something of the list: that the page is behind its end, or that the service does
+// not take the limit.
+func (w *walk) mayRefuse(r Request, why Refusal) bool {
+	return why != NotRefused && w.requests > 0 && (r.Limit != w.limit || w.isBehind(r, why))
+}
+
+// isBehind reports whether a refused page is one behind the end.
+func (w *walk) isBehind(r Request, why Refusal) bool {
+	return r.Page > 1 && (why == NoSuchPage || w.total != nil && (r.Page-1)*r.Limit >= *w.total)
+}
+
+// chain takes a page that may continue the chain.
+func (w *walk) chain(r Request, a Answer, totalMoved bool) (Request, State) {
+	n, start := len(a.IDs), (r.Page-1)*r.Limit
+	wasBehind := w.behind
+	w.behind = false
+	if w.idle++; w.links(r, a) {
+		w.extend(start, r.Limit, a)
+		switch short := w.short(r, n); {
+		case w.requests == 1 && n == 0 && w.least == 0:
+			return r, Whole
+		case w.ends(r, short, start+n) && w.told:
+			return r, Whole
+		case w.ends(r, short, start+n):
+			w.behind = true
+			return Request{r.Page + 1, r.Limit}, Reading
+		case !short && n < r.Limit && w.requests > 1: // that many are a full page
+			w.size = max(n, w.most, 1)
+		}
+	} else {
+		if wasBehind && n == 0 && w.least <= w.covered {
+			return r, Whole
+		}
+		if w.unlinked++; w.unlinked > 1 || !totalMoved {
+			w.overlap *= 2
+		}
+	}
+	w.most = max(w.most, n)
+	if next, gain := w.next(); w.idle < maxIdle && (gain > 0 || w.unlinked > 0) {
+		return next, Reading
+	}
+	return w.startPass()
+}
+
+// links reports whether a page continues the chain.
+func (w *walk) links(r Request, a Answer) bool {
+	if r.Page == 1 {
+		return true
+	}
+	run := 0
+	for i, id := range a.IDs {
+		mark := w.seen[id]
+		if mark == seenOnly {
+			continue
+		}
+		if mark == closed || a.Times[i].IsZero() {
+			return true
+		}
+		if run == i {
+			run++
+		}
+	}
+	return run >= minRun && run <= len(w.end) && slices.Equal(a.IDs[:run], w.end[len(w.end)-run:])
+}
+
+// extend puts a page into the chain.
+func (w *walk) extend(start, limit int, a Answer) {
+	n, fresh, beyond := len(a.IDs), false, false
+	for i, id := range a.IDs {
+		beyond = w.seen[id] == seenOnly
+		fresh = fresh || beyond
+		if !a.Times[i].Equal(a.Times[n-1]) {
+			w.seen[id] = closed
+		} else {
+			w.seen[id] = max(w.seen[id], open)
+		}
+	}
+	if w.covered = max(w.covered, start+n); beyond || n < limit {
+		w.covered = start + n
+	}
+	if beyond {
+		w.end, w.base = a.IDs, 2
+		if n > 1 && !a.Times[n-1].IsZero() && a.Times[n-2].Equal(a.Times[n-1]) {
+			w.base = minRun
+		}
+	}
+	if fresh {
+		w.idle = 0
+	}
+	w.unlinked, w.overlap = 0, max(w.base, w.overlap/2)
+}
+
+// short reports whether a page of the chain is not full. The service may put fewer records on a page than were asked for, but
+// then it put as many on an earlier one, or tells of more.
+func (w *walk) short(r Request, n int) bool {
+	full := w.most
+	switch {
+	case r.Page == 1 && w.told:
+		full = r.Limit
+	case !w.told:
+		full = max(full, minSize)
+	}
+	return n < min(r.Limit, full) || n < r.Limit && w.counted()
+}
+
+// counted reports whether all records that the service tells of were seen, and their number never changed.
+func (w *walk) counted() bool { return w.total != nil && !w.changed && len(w.seen) >= *w.total }
+
+// ends reports whether a page of the chain is the last, if it ends there.
+func (w *walk) ends(r Request, short bool, end int) bool {
+	if w.least > end || w.total != nil && !w.changed && !w.counted() {
+		return false
+	}
+	return short || r.Page == 1 && w.total != nil && *w.total == end
+}
+
+// next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it, and how
+// far. A page can begin at any multiple of any limit: page 3 of limit 98 begins at 196.
+func (w *walk) next() (best Request, gain int) {
+	for overlap := w.overlap; ; overlap /= 2 {
+		from := max(w.covered-overlap, 0)
+		best, gain = Request{}, 0
+		for limit := w.size; limit > 0; limit-- {
+			if page := from/limit + 1; best.Page == 0 || page*limit-w.covered > gain {
+				best, gain = Request{page, limit}, page*limit-w.covered
+			}
+		}
+		if gain > 0 || w.unlinked > 0 || overlap <= 1 {
+			return best, gain
+		}
+	}
+}
+
+// startPass begins a pass from the first page on.
+func (w *walk) startPass() (Request, State) {
+	w.lastSum = w.sum
+	w.pass = pass{number: w.number + 1}
+	return Request{1, w.limit}, Reading
+}
+
+// passOn takes a page of a pass.
+func (w *walk) passOn(r Request, a Answer) (Request, State) {
+	w.stale++
+	mark, sum := closed+uint8(w.number), sha256.New()
+	sum.Write(w.sum[:])
+	for _, id := range a.IDs {
+		if w.seen[id] != mark {
+			w.seen[id] = mark
+			w.count++
+			w.stale = 0
+		}
+		sum.Write(id[:])
+	}
+	sum.Sum(w.sum[:0])
+	if r.Page == 1 {
+		w.full = min(len(a.IDs), r.Limit)
+	}
+	more := w.least > w.count || a.More == Promised
+	same := w.number > 1 && w.sum == w.lastSum
+	switch {
+	case w.counted() && len(w.seen) == *w.total:
+		return r, Whole
+	case w.stale < maxStale && (len(a.IDs) >= max(w.full, 1) || more):
+		return Request{r.Page + 1, r.Limit}, Reading
+	case same && !more:
+		return r, Whole
+	case same:
+		return r, Missing
+	case w.number == maxPasses:
+		return r, Restless
+	}
+	return w.startPass()
+}
+
+// startsWith reports whether some ids begin with others.
+func startsWith(ids, others []ID) bool {
+	return len(others) <= len(ids) && slices.Equal(others, ids[:len(others)])
+}
