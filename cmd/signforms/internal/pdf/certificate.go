@@ -19,7 +19,6 @@ type Certificate struct {
 	Signers      []CertificateSigner
 	Events       []CertificateEvent // in the order in which they happened
 
-	removed []string // from the original, by deactivate and stampInto
 	stamped []Mark
 }
 
@@ -92,9 +91,6 @@ func (cert Certificate) draw() ([]byte, error) {
 	f.pair("Finished", utc(cert.Finished))
 	hash := sha256.Sum256(cert.Original)
 	f.pair("SHA-256 of original", hex.EncodeToString(hash[:]))
-	if len(cert.removed) > 0 {
-		f.pair("Removed", strings.Join(cert.removed, ", "))
-	}
 	cert.drawSigners(f)
 	cert.drawEvents(f)
 	if missing := Missing(cert.everything()); len(missing) > 0 {

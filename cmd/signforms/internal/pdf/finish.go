@@ -3,7 +3,6 @@ package pdf
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
@@ -25,7 +24,7 @@ func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (fi
 // the original.
 func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	defer damagedIfPanics(&err)
-	ctx, _, err := read(original)
+	ctx, err := read(original)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := stampInto(ctx, sheets, marks, ""); err != nil {
+	if err := stampInto(ctx, sheets, marks, ""); err != nil {
 		return nil, refused(err)
 	}
 	var out bytes.Buffer
@@ -45,7 +44,7 @@ func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 
 // assemble puts together all of a finished file but the seal.
 func assemble(original []byte, marks []Mark, cert Certificate) (*model.Context, []sheet, error) {
-	ctx, removed, err := read(original)
+	ctx, err := read(original)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -53,12 +52,10 @@ func assemble(original []byte, marks []Mark, cert Certificate) (*model.Context, 
 	if err != nil {
 		return nil, nil, err
 	}
-	undrawn, err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID)
-	if err != nil {
+	if err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID); err != nil {
 		return nil, nil, refused(err)
 	}
-	cert.stamped = marks
-	cert.Original, cert.removed = original, slices.Compact(slices.Sorted(slices.Values(append(removed, undrawn...))))
+	cert.stamped, cert.Original = marks, original
 	if err := appendCertificate(ctx, cert); err != nil {
 		return nil, nil, fmt.Errorf("adding the certificate: %w", refused(err))
 	}
@@ -70,7 +67,7 @@ func appendCertificate(ctx *model.Context, cert Certificate) error {
 	if err != nil {
 		return err
 	}
-	other, _, err := readValid(drawn)
+	other, err := readValid(drawn)
 	if err != nil {
 		return err
 	}

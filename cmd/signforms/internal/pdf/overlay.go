@@ -3,36 +3,33 @@ package pdf
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
 // stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws a form with all that
-// it drew before, what its annotations showed, and a form with the marks. What one leaves behind cannot reach the next: a transformation,
-// a clip, a hidden layer, half a text. stampInto returns the subtypes of annotations that it removed without drawing them.
-func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) (removed []string, err error) {
+// it drew before, and a form with the marks. What one leaves behind cannot reach the next: a transformation, a clip, a hidden layer,
+// half a text. Annotations stay, and viewers draw them over the marks.
+func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) error {
 	overlay, err := drawOverlay(sheets, marks, footer)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	drawn, _, err := readValid(overlay)
+	drawn, err := readValid(overlay)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	g := graft{from: drawn, to: ctx, annotations: newFlattener(ctx), moved: map[int]types.IndirectRef{}}
+	g := graft{from: drawn, to: ctx, moved: map[int]types.IndirectRef{}}
 	forms := map[int]types.IndirectRef{}
 	for i, s := range sheets {
 		if err := g.page(i+1, s, forms); err != nil {
-			return nil, fmt.Errorf("%w (page %d)", err, i+1)
+			return fmt.Errorf("%w (page %d)", err, i+1)
 		}
 	}
 	retag(ctx, forms)
-	g.annotations.finish()
 	ctx.EnsureVersionForWriting()
-	return slices.Collect(maps.Keys(g.annotations.removed)), nil
+	return nil
 }
 
 // matrix maps the upright page, as a viewer shows it, to the page as it is stored.
@@ -51,9 +48,8 @@ func (s sheet) matrix() types.Array {
 
 // graft copies objects from one file into another. moved holds the references to copies, by the numbers of the originals.
 type graft struct {
-	from, to    *model.Context
-	annotations *flattener // of to
-	moved       map[int]types.IndirectRef
+	from, to *model.Context
+	moved    map[int]types.IndirectRef
 }
 
 // page draws page n of g.from over page n of g.to. It adds the form of what that page drew to forms, by the number of the page's object.
@@ -74,11 +70,7 @@ func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
 	}
 	objects := types.Dict{}
 	resources := types.Dict{"XObject": objects}
-	drawing, err := g.annotations.page(page, resources)
-	if err != nil {
-		return err
-	}
-	drawing += "q /Marks Do Q\n"
+	drawing := "q /Marks Do Q\n"
 	if objects["Marks"], err = insert(g.to, over); err != nil {
 		return err
 	}

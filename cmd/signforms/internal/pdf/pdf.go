@@ -38,7 +38,6 @@ var (
 	ErrDamaged   = errors.New("the PDF is damaged and cannot be read: print it to a new PDF and upload that")
 	ErrCutShort  = errors.New("the PDF has no end: a part of it is missing, so upload it again")
 	ErrManyPages = errors.New("the PDF has more than 1,000 pages: upload a shorter one")
-	ErrUndrawn   = errors.New("the PDF has text that each viewer draws in its own way: print it to a new PDF and upload that")
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
@@ -48,7 +47,7 @@ var errNoPage = errors.New("the PDF has too few pages")
 // ErrBusy is no reason to refuse a file: other files, or other programs, took all the time there was.
 var ErrBusy = errors.New("other PDFs are being read, or the machine is busy: try again")
 
-var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrUndrawn, ErrTooHeavy, ErrDamaged}
+var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrTooHeavy, ErrDamaged}
 
 // Refusal returns the reason of this package that an error matches, or nil.
 func Refusal(err error) error {
@@ -120,45 +119,44 @@ func refused(err error) error {
 // tail is how many bytes may stand behind the last startxref of a file. Viewers look for it there.
 const tail = 2048
 
-// read parses a PDF, removes what is active and validates the rest. It returns what was removed.
-func read(data []byte) (ctx *model.Context, removed []string, err error) {
+// read parses and validates a PDF.
+func read(data []byte) (*model.Context, error) {
 	start := bytes.Index(data[:min(len(data), 1024)], []byte("%PDF-"))
 	if start < 0 {
-		return nil, nil, ErrNotPDF
+		return nil, ErrNotPDF
 	}
 	if !bytes.Contains(data[max(start, len(data)-tail):], []byte("startxref")) {
-		return nil, nil, ErrCutShort
+		return nil, ErrCutShort
 	}
-	ctx, removed, err = readValid(data[start:])
+	ctx, err := readValid(data[start:])
 	switch {
 	case errors.Is(err, pdfcpu.ErrWrongPassword):
-		return nil, nil, ErrEncrypted
+		return nil, ErrEncrypted
 	case err != nil:
-		return nil, nil, refused(err)
+		return nil, refused(err)
 	case ctx.PageCount == 0:
-		return nil, nil, ErrDamaged
+		return nil, ErrDamaged
 	case ctx.PageCount > maxPages:
-		return nil, nil, ErrManyPages
+		return nil, ErrManyPages
 	}
-	return ctx, removed, unpackable(ctx)
+	return ctx, unpackable(ctx)
 }
 
 // readValid does the work of read. It does not use pdfcpu's package api, because the dependencies of that package add 50 ms to
 // every start of the program.
-func readValid(data []byte) (ctx *model.Context, removed []string, err error) {
-	ctx, err = pdfcpu.Read(bytes.NewReader(data), configuration())
+func readValid(data []byte) (*model.Context, error) {
+	ctx, err := pdfcpu.Read(bytes.NewReader(data), configuration())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if ctx.Encrypt != nil {
-		return nil, nil, ErrEncrypted
+		return nil, ErrEncrypted
 	}
 	if err := wholeStreams(ctx, data); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	orderCorners(ctx)
-	removed = deactivate(ctx)
-	return ctx, removed, validate.XRefTable(ctx)
+	return ctx, validate.XRefTable(ctx)
 }
 
 // configuration makes pdfcpu write plain objects and an ordinary cross-reference table, so that the seal's placeholder can be found.

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/signforms/signforms-go/cmd/signforms/internal/hostile"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 )
 
@@ -48,9 +47,9 @@ func TestTheCallerNeedNotWait(t *testing.T) {
 	require.NoError(t, unix.Getrusage(unix.RUSAGE_CHILDREN, &before))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	endless := hostile.PDF("<</Type/Catalog/Pages 2 0 R/Names<</Dests 4 0 R>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
-		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]>>", "<</Kids[4 0 R 4 0 R]>>")
-	_, err := pdfprocess.New().Inspect(ctx, endless)
+	endless, err := os.ReadFile("testdata/hostile/names-in-themselves.pdf")
+	require.NoError(t, err)
+	_, err = pdfprocess.New().Inspect(ctx, endless)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, unix.Getrusage(unix.RUSAGE_CHILDREN, &after))
 	require.Less(t, time.Duration(after.Utime.Nano()-before.Utime.Nano()), 8*time.Second, "it went on until its processor time was over")

@@ -1,9 +1,7 @@
 package pdfprocess
 
 import (
-	"context"
 	"errors"
-	"time"
 )
 
 // Variable is set in the environment of the processes.
@@ -14,15 +12,6 @@ const Overhead = overhead
 
 // Death returns why an inspecting process ended that has printed a text.
 func Death(stderr string) error { return New().inspecting.death(errors.New("exit status 2"), stderr) }
-
-// Late returns why an inspecting process that took so much processor time did not end in time.
-func Late(used time.Duration) error { return New().inspecting.late(used) }
-
-// Hurry leaves an inspecting process a millisecond.
-func (p *Pool) Hurry() { p.inspecting.within = time.Millisecond }
-
-// Enter waits as Inspect does.
-func (p *Pool) Enter(ctx context.Context) (leave func(), err error) { return p.inspecting.enter(ctx) }
 
 // Forget makes Main not called, until remember is called.
 func Forget() (remember func()) {

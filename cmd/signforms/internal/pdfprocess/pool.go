@@ -23,10 +23,14 @@ import (
 
 // The bounds of one process.
 const (
-	maxCPU    = 10 // seconds
+	maxCPU    = 10 // seconds, on Linux
+	maxTime   = time.Minute
 	maxOutput = 3 * pdf.MaxSize
 	maxStderr = 64 << 10
 )
+
+// maxWait is how long a job waits for room.
+const maxWait = 10 * time.Second
 
 // A Pool starts the processes. It is safe for concurrent use.
 type Pool struct{ inspecting, finishing kind }
@@ -34,33 +38,21 @@ type Pool struct{ inspecting, finishing kind }
 // kind is a kind of processes.
 type kind struct {
 	room   chan struct{} // has space for as many values as there may be processes at a time
-	turn   chan struct{} // those of this share that have a process or are next; nil: nobody shares
 	memory int           // megabytes of each, on top of what the program takes to start
-	within time.Duration // of the wall clock
-	wait   time.Duration // for room, at most
 }
 
-// New returns a pool. A program needs one: its processes have up to 880 MB together, besides what each takes to start. Inspecting has room of its own, so that uploads do not
-// wait for files that take long to finish, and less memory, so that what was accepted can be finished.
+// New returns a pool. A program needs one: its processes have up to 880 MB together, besides what each takes to start. Inspecting has
+// room of its own, so that uploads do not wait for files that take long to finish, and less memory, so that what was accepted can be
+// finished.
 func New() *Pool {
 	return &Pool{
-		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead, within: 10 * time.Second, wait: 10 * time.Second},
-		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead, within: 20 * time.Second, wait: 10 * time.Second},
+		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead},
+		finishing:  kind{room: make(chan struct{}, 2), memory: 320 * overhead},
 	}
 }
 
-// Share returns a pool of the same processes for some of the callers. At most one upload of a share is in front of those of others.
-func (p *Pool) Share() *Pool {
-	inspecting := p.inspecting
-	inspecting.turn = make(chan struct{}, cap(inspecting.room))
-	return &Pool{inspecting: inspecting, finishing: p.finishing}
-}
-
-// errScarce means that a process did not get the memory that each may have.
-var errScarce = errors.New("the machine or its limits (ulimit) leave too little memory for a process that reads PDFs")
-
-// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [pdf.ErrBusy], as it does
-// when the machine has too little time for the process. A file that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
+// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [pdf.ErrBusy]. A file
+// that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
 func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	if len(data) > pdf.MaxSize {
 		return nil, pdf.ErrTooLarge
@@ -116,46 +108,27 @@ func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err err
 	return k.start(ctx, j, content)
 }
 
-// enter waits for the turn in its share, and then for room.
+// enter waits for room.
 func (k kind) enter(ctx context.Context) (leave func(), err error) {
-	waited := time.NewTimer(k.wait)
+	waited := time.NewTimer(maxWait)
 	defer waited.Stop()
-	leave = func() {}
-	for _, room := range []chan struct{}{k.turn, k.room} {
-		if room == nil {
-			continue
-		}
-		before := leave
-		select {
-		case room <- struct{}{}:
-			leave = func() { <-room; before() }
-		case <-waited.C:
-			leave()
-			return nil, pdf.ErrBusy
-		case <-ctx.Done():
-			leave()
-			return nil, ctx.Err()
-		}
+	select {
+	case k.room <- struct{}{}:
+		return func() { <-k.room }, nil
+	case <-waited.C:
+		return nil, pdf.ErrBusy
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	return leave, nil
 }
 
-// start has one job done in a process of its own. If that does not get its memory, another one tries, up to three in all.
+// start has one job done in a process of its own.
 func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err error) {
-	for range 3 {
-		if a, err = k.once(ctx, j, content); !errors.Is(err, errScarce) {
-			break
-		}
-	}
-	return a, err
-}
-
-func (k kind) once(ctx context.Context, j job, content []byte) (a answer, err error) {
 	line, err := json.Marshal(j)
 	if err != nil {
 		return a, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, k.within)
+	bounded, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
 	cmd, err := k.command(bounded)
 	if err != nil {
@@ -179,19 +152,11 @@ func (k kind) once(ctx context.Context, j job, content []byte) (a answer, err er
 	case ctx.Err() != nil:
 		return answer{}, ctx.Err()
 	case waitErr != nil && bounded.Err() == context.DeadlineExceeded:
-		return answer{}, k.late(cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime())
+		return answer{}, fmt.Errorf("%w (more than %v)", pdf.ErrTooHeavy, maxTime)
 	case waitErr != nil || readErr != nil:
 		return answer{}, k.death(errors.Join(waitErr, readErr), string(stderr.text))
 	}
 	return a, a.err()
-}
-
-// late returns why a process did not end in time that took so much processor time. With little of it nobody knows what the file takes.
-func (k kind) late(used time.Duration) error {
-	if used < maxCPU*time.Second/2 {
-		return pdf.ErrBusy
-	}
-	return fmt.Errorf("%w (more than %v)", pdf.ErrTooHeavy, k.within)
 }
 
 // command returns the command that starts this program as a process for one PDF. The process gets no other variable: it needs none.
@@ -226,7 +191,6 @@ func (a answer) err() error {
 
 // death returns why a process ended without an answer. stderr holds what Go prints when a program dies.
 func (k kind) death(err error, stderr string) error {
-	stderr, all := strings.CutPrefix(stderr, allBounds+"\n")
 	memory := fmt.Sprintf("more than %d MB of memory", k.memory)
 	for _, cause := range []struct{ said, means string }{
 		{"SIGXCPU", fmt.Sprintf("more than %d s of processor time", maxCPU)},
@@ -237,9 +201,6 @@ func (k kind) death(err error, stderr string) error {
 		{"cannot map pages", memory},
 		{"pthread_create failed", memory},
 	} {
-		if strings.Contains(stderr, cause.said) && cause.means == memory && !all {
-			return errScarce
-		}
 		if strings.Contains(stderr, cause.said) {
 			return fmt.Errorf("%w (%s)", pdf.ErrTooHeavy, cause.means)
 		}

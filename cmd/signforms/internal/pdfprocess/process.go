@@ -16,10 +16,6 @@ import (
 // variable is set in the environment of the processes that a Pool starts, to the megabytes of memory that each may have.
 const variable = "SIGNFORMS_PDF_PROCESS"
 
-// allBounds is the first line that a process prints on its standard error when it has all of its memory. Only then can a file be at
-// fault when memory runs out.
-const allBounds = "bounded"
-
 // maxStack bounds the stack of a goroutine in bytes, and with it how deeply a file may be nested.
 const maxStack = 64 << 20
 
@@ -55,12 +51,8 @@ func prepare(memory string) error {
 	bytes := megabytes << 20
 	debug.SetMemoryLimit(int64(bytes / 4 * 3)) // collects garbage before the bound is reached
 	debug.SetMaxStack(maxStack)
-	all, err := bound(bytes)
-	if err != nil {
+	if err := bound(bytes); err != nil {
 		return fmt.Errorf("bounding the process: %w", err)
-	}
-	if all {
-		fmt.Fprintln(os.Stderr, allBounds)
 	}
 	return nil
 }
