@@ -82,7 +82,6 @@ type console struct {
 	server  *refserver.Server
 	options Options
 	own     *template.Template // templates, with the address of this console
-	deeds   deeds
 }
 
 // page is one page of the console.
@@ -222,26 +221,12 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	r = r.WithContext(context.WithoutCancel(r.Context())) // a client that hangs up does not leave it half done
-	next, err := c.doOnce(r, do)
+	next, err := do(c, r)
 	if err != nil {
 		c.show(w, r, again, http.StatusUnprocessableEntity, sentence(err))
 		return
 	}
 	http.Redirect(w, r, c.options.Base+next, http.StatusSeeOther)
-}
-
-// doOnce does what a form asks for, unless the form was sent before and did it then.
-func (c *console) doOnce(r *http.Request, do act) (string, error) {
-	id, ok := deedOf(r)
-	if !ok {
-		return do(c, r)
-	}
-	next, again, err := c.deeds.do(id, func() (string, error) { return do(c, r) })
-	if again {
-		page, _, _ := strings.Cut(next, "?")
-		next = done(page, "before")
-	}
-	return next, err
 }
 
 // done returns the address, below the console's, of a page that says what was done.
@@ -265,7 +250,7 @@ var sayings = map[string]string{
 	"expired": "The document has expired.", "paid": "The document was paid.", "deleted": "It was deleted.", "archived": "The document was archived.", "due": "The finished file is tried again.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
 	"enabled": "The webhook was enabled.", "disabled": "The webhook was disabled, and gets no delivery that was pending.", "rotated": "The webhook got a new secret.",
-	"advanced": "The clock was moved.", "before": "It was done when you sent the form before, and not again.", "set": "The fault is set.", "removed": "The fault was taken back.", "cleared": "All faults were taken back.",
+	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was taken back.", "cleared": "All faults were taken back.",
 	"reset": "Everything was deleted, and the records of the seed, if there is one, were added again.",
 }
 

@@ -21,7 +21,6 @@ import (
 var functions = template.FuncMap{
 	"base":      func() string { return Prefix }, // New replaces it
 	"at":        at,
-	"once":      once,
 	"body":      body,
 	"header":    header,
 	"class":     class,

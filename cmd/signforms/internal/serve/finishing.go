@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
@@ -13,16 +14,16 @@ import (
 
 // finisher makes the finished PDFs of completed documents, and those of documents as they stand.
 type finisher struct {
-	sealer  *pdf.Sealer
-	pdfs    *pdfprocess.Pool
-	stamped *keptFiles
-	begun   chan struct{}     // closed when server is set
-	server  *refserver.Server // may be read once begun is closed
+	sealer *pdf.Sealer
+	pdfs   *pdfprocess.Pool
+	log    *slog.Logger
+	begun  chan struct{}     // closed when server is set
+	server *refserver.Server // may be read once begun is closed
 }
 
 // newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it makes a new
 // key each time.
-func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, err error) {
+func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger) (_ *finisher, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("the key that seals finished PDFs: %w", err)
@@ -49,12 +50,12 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store) (_ *finisher, er
 			return nil, err
 		}
 	}
-	return (&finisher{sealer: sealer, pdfs: pdfprocess.New(), stamped: &keptFiles{}}).another(), nil
+	return (&finisher{sealer: sealer, pdfs: pdfprocess.New(), log: log}).another(), nil
 }
 
-// another returns a finisher for a server of its own, with the same key and kept files, and a share of the same processes.
+// another returns a finisher for a server of its own, with the same key and the same processes.
 func (f *finisher) another() *finisher {
-	return &finisher{sealer: f.sealer, pdfs: f.pdfs.Share(), stamped: f.stamped, begun: make(chan struct{})}
+	return &finisher{sealer: f.sealer, pdfs: f.pdfs, log: f.log, begun: make(chan struct{})}
 }
 
 // readKey reads the sealing key that a data file holds.
@@ -64,6 +65,15 @@ func readKey(file string, text []byte) (*pdf.Sealer, error) {
 		return nil, fmt.Errorf("the data file %s: %w", file, err)
 	}
 	return sealer, nil
+}
+
+// inspect returns the pages of an uploaded PDF. It logs why one is refused.
+func (f *finisher) inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
+	pages, err := f.pdfs.Inspect(ctx, data)
+	if err != nil && ctx.Err() == nil {
+		f.log.Warn("a PDF was refused", "bytes", len(data), "reason", err)
+	}
+	return pages, err
 }
 
 // begin sets the server. The server may have called finish before, which waits for this.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,7 +20,7 @@ func keyIn(t *testing.T, file string) (string, error) {
 	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Normal)
 	require.NoError(t, err)
 	defer store.Close()
-	f, err := newFinisher(t.Context(), store)
+	f, err := newFinisher(t.Context(), store, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +84,7 @@ func TestCertificateEndsWithTheDocument(t *testing.T) {
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
 	require.NoError(t, service.TryAdvance(t.Context(), time.Hour))
 	require.NoError(t, service.Pay(id))
-	f, err := newFinisher(t.Context(), nil)
+	f, err := newFinisher(t.Context(), nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	f.begin(service)
 	d, ok := service.FindDocument(id)

@@ -77,7 +77,6 @@ func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, afterLogin(r.URL.Query().Get("next")), http.StatusSeeOther)
 			return
 		}
-		c.guesses.wait(r.Context(), r.RemoteAddr)
 		wrong, notice = true, notice+`<p class="notice bad" role="alert">That is not the token.</p>`
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLoginReturnsToThePageAskedFor(t *testing.T) {
-	h := guarded()
+	h := tokenCheck{token: "right"}.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	ask := func(r *http.Request) string {
 		t.Helper()
 		w := httptest.NewRecorder()

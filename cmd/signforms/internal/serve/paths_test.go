@@ -85,6 +85,10 @@ func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
 		require.Contains(t, text, `"code":"not_found"`)
 		require.Contains(t, text, "there is no "+path+": a path has no empty parts, and no . or .. as a part")
 	}
+	for _, path := range []string{"/_/api/v1/documents/..%2F..%2F..", "/_/w/ann/api/v1/documents/..%2F..%2F..%2F..", "/_/api/v1/..%2F.."} {
+		_, text := ask(t, client, "GET", all.first.server.URL+path, "")
+		require.Contains(t, text, `"code":"not_found"`, "an id below the control API, whatever it leads to")
+	}
 	_, text := ask(t, client, "GET", all.first.server.URL+"/_/w/ann//documents", "")
 	require.Contains(t, text, ` id="main">`, "a page that updates itself finds what to show")
 	require.Equal(t, http.StatusOK, must(ask(t, client, "GET", all.first.server.URL+"/_/w/ann/api/v1/documents/"+id, "")))

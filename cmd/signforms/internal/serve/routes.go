@@ -15,7 +15,7 @@ import (
 
 // parts returns the pages for people, and what makes finished files.
 func (f *serveFlags) parts(all *workspaces, w *workspace, own *finisher, data string, log *slog.Logger) parts {
-	p := parts{begin: own.begin, inspect: own.pdfs.Inspect}
+	p := parts{begin: own.begin, inspect: own.inspect}
 	if !f.plainPDFs {
 		p.finish = own.finish
 	}
@@ -24,7 +24,7 @@ func (f *serveFlags) parts(all *workspaces, w *workspace, own *finisher, data st
 	})
 	p.pages = sync.OnceValue(func() http.Handler {
 		return console.New(w.server, console.Options{
-			PublicURL: w.server.PublicURL, Events: w.base() + "api/v1/events", Base: w.base(), Workspaces: all.consoles, Data: data, Profile: settings(f.profile), Endpoints: f.endpoints, Inspect: own.pdfs.Inspect,
+			PublicURL: w.server.PublicURL, Events: w.base() + "api/v1/events", Base: w.base(), Workspaces: all.consoles, Data: data, Profile: settings(f.profile), Endpoints: f.endpoints, Inspect: own.inspect,
 			Reset:  func(ctx context.Context) error { _, err := w.api.Reset(ctx); return err },
 			Logger: log,
 		})

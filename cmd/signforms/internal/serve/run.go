@@ -50,13 +50,13 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		o.Storage, data = store, store.Path()
 		defer func() { err = errors.Join(err, store.Close()) }()
 	}
-	finisher, err := newFinisher(ctx, store)
+	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
+	finisher, err := newFinisher(ctx, store, o.Logger)
 	if err != nil {
 		return err
 	}
-	site := newSite(newHostCheck(f.publicURL, f.allowHosts), newTokenCheck(f.token, loopbackOnly(f.addr) && !namedForOthers(f.publicURL)), f.publicURL)
+	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr) && !namedForOthers(f.publicURL)}, f.publicURL)
 	o.Middleware = site.middleware
-	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	if f.denyPrivate {
 		o.DialWebhook = dialPublic(ownAddress)
 	}

@@ -22,7 +22,6 @@ type site struct {
 	hosts   hostCheck
 	tokens  tokenCheck
 	origins *http.CrossOriginProtection
-	bodies  bodies
 	open    atomic.Pointer[workspaces] // nil until begin
 	ending  context.Context            // its end ends the streams of events
 	end     context.CancelFunc
@@ -55,7 +54,15 @@ func (s *site) middleware(http.Handler) http.Handler {
 			s.route(open, w, r)
 		}
 	})
-	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(s.bodies.wrap(routed)))))
+	return safeByDefault(s.hosts.wrap(s.origins.Handler(s.tokens.wrap(bounded(routed)))))
+}
+
+// bounded bounds the bodies of requests, which are held in memory.
+func bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBody)
+		next.ServeHTTP(w, r)
+	})
 }
 
 // safeByDefault sets security headers on every answer. Pages and their assets set policies of their own.
@@ -115,7 +122,7 @@ func clean(name string) bool {
 // nothingHere answers a request for what is not there: for a page with a page. It has the part that a page which updates itself shows.
 func nothingHere(w http.ResponseWriter, r *http.Request, err *wire.Error) {
 	look.SecureFile(w.Header())
-	if !forPeople(r.URL.Path) || control.Holds(path.Clean(r.URL.Path)) {
+	if !forPeople(r.URL.Path) || control.Holds(r.URL.Path) || control.Holds(path.Clean(r.URL.Path)) {
 		control.WriteError(w, err)
 		return
 	}

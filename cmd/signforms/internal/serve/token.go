@@ -17,16 +17,9 @@ import (
 )
 
 // tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
-//
-// After several wrong tokens from an address, the answers to further wrong ones are delayed.
 type tokenCheck struct {
-	token   string // the value of --token; may be empty
-	open    bool   // only this machine can reach the sandbox
-	guesses *guesses
-}
-
-func newTokenCheck(token string, open bool) tokenCheck {
-	return tokenCheck{token, open, &guesses{from: map[netip.Prefix]guesser{}}}
+	token string // the value of --token; may be empty
+	open  bool   // only this machine can reach the sandbox
 }
 
 // loopbackOnly reports whether a listening address can be reached only from this machine.
@@ -71,7 +64,6 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	given, right := c.proof(r)
 	if given && !right {
-		c.guesses.wait(r.Context(), r.RemoteAddr)
 		http.SetCookie(w, &http.Cookie{Name: loginCookie, Path: "/_/", MaxAge: -1}) // one of an earlier token is sent only once
 	}
 	switch {

@@ -31,14 +31,14 @@ func open(t testing.TB, store *sqlitestore.Store, network *refserver.Network) (*
 	t.Helper()
 	f := &serveFlags{plainPDFs: true}
 	log := slog.New(slog.DiscardHandler)
-	site := newSite(newHostCheck("", []string{"service.test"}), newTokenCheck("", true), "")
+	site := newSite(newHostCheck("", []string{"service.test"}), tokenCheck{token: "", open: true}, "")
 	var all *workspaces
 	all = &workspaces{
 		options: refserver.Options{Logger: log},
 		store:   store,
 		control: control.Config{Version: "test"},
 		parts: func(w *workspace) parts {
-			p := f.parts(all, w, (&finisher{pdfs: pdfprocess.New(), stamped: &keptFiles{}}).another(), "", log)
+			p := f.parts(all, w, (&finisher{pdfs: pdfprocess.New(), log: log}).another(), "", log)
 			p.inspect = func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) }
 			return p
 		},

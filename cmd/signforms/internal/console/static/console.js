@@ -111,7 +111,7 @@ document.addEventListener("submit", (event) => {
 for (const form of document.forms) if (isUpload(form)) form.noValidate = true;
 
 const kept = "Everything is still here: try again.";
-const once = "If you change nothing, it is done only once, unless the sandbox was restarted.";
+const unknown = "Everything is still here. Look whether it was done before you try again: then it is done once more.";
 
 function sayBefore(place, role, ...content) {
 	document.querySelector(".notice")?.remove();
@@ -152,7 +152,6 @@ async function send(form, button) {
 		const answer = await asked;
 		if (answer.ok && (new URL(answer.url).searchParams.has("done") || asks(form, button) && !answer.redirected)) {
 			delete form.dataset.unsaved;
-			if (form.elements.once) form.elements.once.value = ""; // one that the way back leads to does it again
 			return location.assign(answer.url);
 		}
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -161,7 +160,7 @@ async function send(form, button) {
 		say("alert", ...problem(answer, page));
 	} catch (error) {
 		const late = error.name === "TimeoutError";
-		say("alert", `There was no answer${late ? " in two minutes" : ""}, so whether it was done is not known. ${kept} ${once}`);
+		say("alert", `There was no answer${late ? " in two minutes" : ""}, so whether it was done is not known. ${unknown}`);
 	} finally {
 		sending--;
 	}
@@ -179,5 +178,5 @@ function problem(answer, page) {
 	if (words) return [words];
 	if (answer.status === 413) return ["What was sent is too large for what stands before the sandbox: choose a smaller file."];
 	if (answer.status === 403) return [`This was refused (403). ${kept}`];
-	return [`The answer, ${answer.status}, does not say whether it was done. ${kept} ${once}`];
+	return [`The answer, ${answer.status}, does not say whether it was done. ${unknown}`];
 }

@@ -221,6 +221,9 @@ if (data.problem && !data.events) tell("error", { message: data.problem, ...(dat
 if (data.path) new ResizeObserver(() => tell("resize", { height: document.documentElement.scrollHeight })).observe(document.body);
 const bar = document.querySelector("#bar");
 if (bar) bar.hidden = false;
+const answers = document.querySelector("form.sheet"); // of a form, which is sent once
+answers?.addEventListener("submit", () => answers.querySelector("button").disabled = true);
+addEventListener("pageshow", () => answers && (answers.querySelector("button").disabled = false)); // after the way back
 if (!parts) {
 	bar?.querySelector("#next").remove();
 	fail("A part of this page could not be loaded. Reload the page.", () => location.reload());
