@@ -200,8 +200,9 @@ func (k kind) death(err error, stderr string) error {
 		{"cannot allocate memory", memory},
 		{"cannot map pages", memory},
 		{"pthread_create failed", memory},
+		{"signal: killed", "more processor time or memory than it may"}, // by the kernel, before it could say why
 	} {
-		if strings.Contains(stderr, cause.said) {
+		if strings.Contains(stderr+err.Error(), cause.said) {
 			return fmt.Errorf("%w (%s)", pdf.ErrTooHeavy, cause.means)
 		}
 	}
