@@ -244,7 +244,6 @@ func TestOddFieldsAreRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "7", page.Message)
 	require.Equal(t, 2, page.DocumentsCount)
-	require.Zero(t, page.FormCount)
 	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 2}, page.Pagination)
 	require.Equal(t, 2, page.Next)
 	require.Equal(t, []signforms.Document{

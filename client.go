@@ -12,6 +12,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/signforms/signforms-go/internal/call"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // A Client calls the Signing and Forms Service. It is safe for concurrent use and never changes after [New].
@@ -21,6 +24,15 @@ type Client struct {
 	Forms     *FormsService
 
 	caller *caller
+}
+
+// caller is what all calls of a client have in common.
+type caller struct {
+	base       string
+	calls      call.Settings
+	options    Options
+	operations map[Operation]operation
+	budget     *reminderlimit.Budget
 }
 
 // Options are the settings of a [Client]. Nil and the zero value mean the defaults.
@@ -62,8 +74,7 @@ type Options struct {
 	// their own ([NewMemoryLimitStore]). In a [testing/synctest] bubble they must: calls wake each other, and waking a
 	// goroutine across a bubble's border is fatal.
 	LimitStore LimitStore
-	// Endpoints overrides where operations are and how their inputs are written. Operations that are not in it keep their
-	// defaults.
+	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint
 	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the goroutine
 	// of the call, or in that in which All fetches the next page. It must be safe for concurrent use and should return quickly.
@@ -74,6 +85,26 @@ type Options struct {
 	// record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of
 	// OnAttempt. They must be safe for concurrent use and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
+}
+
+// Attempt describes one request and its result, for [Options.OnAttempt]. It has no inputs and no body, and printing it shows
+// no secret.
+type Attempt struct {
+	Operation Operation
+	// RequestID is the x-request-id, the same for all attempts of a call.
+	RequestID string
+	// Number counts the attempts of a call from 1.
+	Number int
+	// StatusCode is 0 when there was no answer.
+	StatusCode int
+	// Err says why there was no answer, or why a 2xx could not be read to its end. It is an [*Error] that matches its cause
+	// and no sentinel. It is nil after any complete answer, even one for which the call returns an error.
+	Err error
+	// SlotWait is how long a reminder waited for a slot of the reminder budget.
+	SlotWait time.Duration
+	// Duration runs from the start of the attempt, after SlotWait, to the call of OnAttempt, right after the end of the answer.
+	// For a reminder it includes the time that the LimitStore takes to give the slot and to hear of the outcome.
+	Duration time.Duration
 }
 
 // DocumentsService lists, voids and reminds documents. It is Client.Documents. Its lists contain only PDF documents.
@@ -111,10 +142,13 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 		return nil, err
 	}
 	c := &caller{
-		base: base, key: secret{&apiKey}, options: o, operations: ops,
-		transport: o.HTTPClient.Transport,
-		userAgent: strings.TrimSpace(o.UserAgent + " signforms-go/" + Version()),
-		budget:    newBudget(o, base, apiKey),
+		base: base, options: o, operations: ops, budget: newBudget(o.LimitStore, o.AttemptTimeout, base, apiKey),
+		calls: call.Settings{
+			Transport: o.HTTPClient.Transport, Key: call.NewSecret(apiKey), WorkspaceID: o.WorkspaceID,
+			UserAgent:      strings.TrimSpace(o.UserAgent + " signforms-go/" + Version()),
+			AttemptTimeout: o.AttemptTimeout, MaxAttempts: o.MaxAttempts,
+			RetryWaitMin: o.RetryWaitMin, RetryWaitMax: o.RetryWaitMax,
+		},
 	}
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }

@@ -3,7 +3,6 @@ package signforms_test
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"testing"
 
@@ -39,7 +38,7 @@ func TestDoSendsAsOtherMethodsDo(t *testing.T) {
 	require.Equal(t, "application/json", got.Header.Get("Content-Type"))
 	require.Equal(t, "signforms-go/devel", got.Header.Get("User-Agent"))
 	require.Len(t, attempts, 1)
-	require.Equal(t, signforms.OpRequest, attempts[0].Operation)
+	require.Equal(t, signforms.Operation("request"), attempts[0].Operation)
 	require.Equal(t, got.Header.Get("X-Request-Id"), attempts[0].RequestID)
 
 	_, err = c.Do(t.Context(), signforms.Request{Path: "/folders"}, nil)
@@ -63,7 +62,7 @@ func TestDoRepeatsOnlyAGet(t *testing.T) {
 		_, err := clienttest.Scripted(t, clienttest.Answers(503, "down")).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
 		clienttest.RequireMatches(t, err, want.kind)
 		require.Equal(t, want.attempts, clienttest.AsError(t, err).Attempts, method)
-		require.Equal(t, signforms.OpRequest, clienttest.AsError(t, err).Operation)
+		require.Equal(t, signforms.Operation("request"), clienttest.AsError(t, err).Operation)
 		_, err = clienttest.Scripted(t, clienttest.Answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
 		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
 		require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and the endpoint)")
@@ -160,22 +159,4 @@ func TestDoSendsNoReminder(t *testing.T) {
 			require.ErrorContains(t, err, "use Documents.Remind", c.path)
 		}
 	}
-}
-
-func TestAttemptHoldsTheAnswersHeader(t *testing.T) {
-	var got []signforms.Attempt
-	c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-		if len(got) == 0 {
-			return nil, http.ErrHandlerTimeout
-		}
-		resp := clienttest.Reply(req, 200, `{"message":"Voided"}`)
-		resp.Header.Set("X-Amzn-Requestid", "abc")
-		return resp, nil
-	}), func(o *signforms.Options) {
-		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { got = append(got, a) }
-	})
-	require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c))
-	require.Len(t, got, 2)
-	require.Nil(t, got[0].Header)
-	require.Equal(t, "abc", got[1].Header.Get("x-amzn-requestid"))
 }

@@ -75,8 +75,7 @@
 // # What is assumed
 //
 // Facts that the service does not document are marked where they stand. [Options.Endpoints] overrides every method and path,
-// and the place, names, literals, times and page numbers of inputs. Unknown statuses are kept as they came. Unknown fields are
-// in the Raw bytes of pages and results.
+// and the place of inputs. Unknown statuses are kept as they came. Unknown fields are in the Raw bytes of pages and results.
 //
 // Within a record, a value of an unexpected JSON type does not fail a call: it is converted to the text, number, boolean or
 // time if possible, and otherwise left empty. A single record where a list is expected is read as a list of one. But an answer

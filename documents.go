@@ -3,9 +3,14 @@ package signforms
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -24,9 +29,10 @@ type Document struct {
 	IsArchived     bool           `json:"isArchived"`
 	IsAllSigned    bool           `json:"isAllSigned"`
 	Signers        []Signer       `json:"signers"`
-	// Roles, Respondents and the two totals are set for templates only.
-	Roles       []Role               `json:"roles"`
-	Respondents []TemplateRespondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
+	// Roles, Respondents and the two totals are set for templates only. What a template says of its respondents is not
+	// documented by the service; [TemplatesService.Respondent] has the whole record.
+	Roles       []Role       `json:"roles"`
+	Respondents []Respondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
 	// The service spells these two keys totalRespondants and totalSignedRespondants.
 	TotalRespondents       int       `json:"totalRespondants"`
 	TotalSignedRespondents int       `json:"totalSignedRespondants"`
@@ -35,61 +41,12 @@ type Document struct {
 }
 
 // Ref returns the reference for Void and Remind. They refuse the reference of a template, with an error that matches
-// ErrInvalid; the documents made from it have their own: see [TemplateRespondent.Ref].
+// ErrInvalid; the documents made from it have their own: see [Respondent.Ref].
 func (d *Document) Ref() DocumentRef {
 	if d.SigningType == TypePDFTemplate {
 		return TemplateDocument(d.DocumentID, "")
 	}
 	return PDFDocument(d.DocumentID)
-}
-
-// Signer is a person who signs. Which fields are set differs between documents, respondents and send results.
-type Signer struct {
-	// SignerID in a send result is assumed to equal the id in webhook events. Not documented by the service.
-	SignerID       string       `json:"signerId"`
-	Name           string       `json:"name"`
-	Email          string       `json:"email"`
-	Status         SignerStatus `json:"status"`
-	RoleTitle      string       `json:"roleTitle"`
-	SignerIP       string       `json:"signerIp"`
-	HasDeclined    bool         `json:"hasDeclined"`
-	SigningOrderNo int          `json:"signingOrderNo"` // 1-based; 0 when there is no order
-	// SentURL is the signer's link. Only send results have it.
-	SentURL SigningLink `json:"sentUrl"`
-}
-
-// Role is a role of a template. Its content is not documented by the service.
-type Role struct {
-	RoleTitle  string `json:"roleTitle"`
-	RoleColour string `json:"roleColour"`
-}
-
-// TemplateRespondent is a document made from a template, as the template lists it. Its content is not documented by the
-// service; [TemplatesService.Respondent] has the whole record.
-type TemplateRespondent struct {
-	RespondentDocumentID string `json:"respondentDocumentId"`
-	// TemplateID is the id of the template. It is set even when the answer lacks it or has no UUID there.
-	TemplateID string         `json:"templateId"`
-	Status     DocumentStatus `json:"status"`
-	CreatedAt  time.Time      `json:"createdAt"`
-	Signers    []Signer       `json:"signers"`
-}
-
-// Ref returns the reference for Void and Remind.
-func (r *TemplateRespondent) Ref() DocumentRef {
-	return TemplateDocument(r.TemplateID, r.RespondentDocumentID)
-}
-
-// SignerIDs returns the ids of Signers, without empty ones. See [SendResult.SignerIDs].
-func (r *TemplateRespondent) SignerIDs() []string { return signerIDs(r.Signers) }
-
-func signerIDs(signers []Signer) (ids []string) {
-	for i := range signers {
-		if id := signers[i].SignerID; id != "" {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // normalise brings statuses into one spelling and sets the template's id where the answer lacks it.
@@ -122,7 +79,7 @@ type DocumentListParams struct {
 	Query string
 }
 
-func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
+func (p DocumentListParams) inputs(m method, t SigningType) (call.Inputs, error) {
 	var c checks
 	if p.DocumentID != "" {
 		c.uuid("DocumentID", p.DocumentID)
@@ -147,17 +104,17 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	if len(c) > 0 {
 		return nil, c.err(m)
 	}
-	var in inputs
-	in.str("documentType", string(t))
-	in.str("status", string(p.Status))
-	in.str("documentId", p.DocumentID)
-	in.time("dateFrom", p.DateFrom)
-	in.time("dateTo", p.DateTo)
-	in.flag("archive", p.Archived)
-	in.str("sortOrder", string(p.SortOrder))
-	in.num("page", p.Page)
-	in.num("limit", p.Limit)
-	in.str("query", p.Query)
+	var in call.Inputs
+	in.Str("documentType", string(t))
+	in.Str("status", string(p.Status))
+	in.Str("documentId", p.DocumentID)
+	in.Time("dateFrom", p.DateFrom)
+	in.Time("dateTo", p.DateTo)
+	in.Flag("archive", p.Archived)
+	in.Str("sortOrder", string(p.SortOrder))
+	in.Num("page", p.Page)
+	in.Num("limit", p.Limit)
+	in.Str("query", p.Query)
 	return in, nil
 }
 
@@ -208,7 +165,7 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 		return nil, err
 	}
 	var answer wireVoid
-	raw, err := s.c.do(ctx, call{method: voidDocument, in: in}, &answer)
+	raw, err := s.c.do(ctx, request{method: voidDocument, in: in, again: voidInDoubt}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -216,10 +173,124 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 		AlreadyVoided: answer.already(), Raw: raw}, nil
 }
 
+// actionFields are those of an answer to a void or reminder. Only the message is documented by the service.
+type actionFields struct {
+	Message       string         `json:"message"`
+	Error         string         `json:"error"`
+	DocumentID    string         `json:"documentId"`
+	Status        DocumentStatus `json:"status"`
+	RemindersSent *int           `json:"remindersSent"`
+}
+
+// wireAction is such an answer. Clients have seen messages below data.
+type wireAction struct {
+	actionFields
+	Data actionFields `json:"data"`
+}
+
+func (w *wireAction) setMessage(m string) { w.Message = m }
+
+// message returns the beginning of the service's text, as far as it is searched.
+func (w *wireAction) message() string {
+	return beginning(cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error))
+}
+
+func beginning(text string) string { return text[:min(len(text), call.MaxSearched)] }
+
+func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.Status).normal() }
+
+func (w *wireAction) documentID() string { return cmp.Or(w.DocumentID, w.Data.DocumentID) }
+
+func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Data.RemindersSent) }
+
+// known returns the status as one of the constants, or "" where it is another word, such as "success".
+func (w *wireAction) known() DocumentStatus {
+	for _, s := range []DocumentStatus{w.Status, w.Data.Status} {
+		s = DocumentStatus(strings.ToUpper(string(s))).normal()
+		if slices.Contains(DocumentStatuses(), s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// reason is the text of an error about an answer that was no success.
+func (w *wireAction) reason() string {
+	if s := w.known(); s != "" {
+		return fmt.Sprintf("the document's status is %s: %s", s, w.message())
+	}
+	return w.message()
+}
+
+// doubtText finds the words that raise a doubt. They are not documented by the service.
+var doubtText = regexp.MustCompile(`(?i)\b(no|not|none|nobody|nothing|cannot|too|must|only)\b|n['’]t\b|` +
+	`\b(unable|fail|deny|deni|declin|refus|reject|disabl|limit|exceed|already|error|forbid|invalid|wait|expired)`)
+
+// doubts searches every text of the answer that no field settles.
+func (w *wireAction) doubts() bool {
+	for _, text := range []string{w.Message, string(w.Status), w.Data.Message, w.Data.Error, string(w.Data.Status)} {
+		if doubtText.MatchString(beginning(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// alreadyVoid finds the one sentence that is documented: that the document is void already.
+var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
+
+// wireVoid is the answer to a void.
+type wireVoid struct{ wireAction }
+
+func (w *wireVoid) already() bool { return alreadyVoid.MatchString(w.message()) }
+
+func (w *wireVoid) ruling() ruling {
+	switch s := w.known(); {
+	case s == StatusVoid, s == "" && w.already():
+		return wasDone
+	case !s.CanVoid():
+		return wasRefused
+	case s != "", w.doubts():
+		return inDoubt
+	}
+	return wasDone
+}
+
+func (w *wireVoid) decided() bool {
+	return w.ruling() != inDoubt && (w.known() != "" || w.already())
+}
+
+// voidInDoubt reports whether a void is repeated like after a 5xx, which does no harm: the next answer may say "already".
+func voidInDoubt(o call.Outcome) bool {
+	var answer wireVoid
+	if message, alone := o.LoneMessage(); alone {
+		answer.setMessage(message)
+	} else if failed, err := o.Fill(&answer); failed || err != nil {
+		return false
+	}
+	return answer.ruling() == inDoubt
+}
+
+// wireReminder is the answer to a reminder.
+type wireReminder struct{ wireAction }
+
+func (w *wireReminder) ruling() ruling {
+	switch n := w.remindersSent(); {
+	case n != nil && *n > 0:
+		return wasDone
+	case !w.known().CanRemind():
+		return wasRefused
+	case n == nil && w.doubts():
+		return inDoubt
+	}
+	return wasDone
+}
+
+func (w *wireReminder) decided() bool { return w.ruling() == wasRefused }
+
 type wireDocuments struct {
 	wirePage
 	Documents []Document `json:"documents" fill:"list"`
-	FormCount int        `json:"formCount"`
 }
 
 func (w *wireDocuments) missing(r *run) string {
@@ -232,7 +303,7 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 		return nil, err
 	}
 	var answer wireDocuments
-	run, err := c.perform(ctx, call{method: m, in: in}, &answer)
+	run, err := c.perform(ctx, request{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +311,7 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 		answer.Documents[i].normalise()
 	}
 	page := newPage(answer.Documents, p.Page, answer.wirePage, run)
-	page.DocumentsCount, page.FormCount = value(answer.DocumentsCount), answer.FormCount
+	page.DocumentsCount = value(answer.DocumentsCount)
 	return page, nil
 }
 

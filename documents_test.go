@@ -1,7 +1,10 @@
 package signforms_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -125,4 +128,153 @@ func TestNoneUnderEachProfile(t *testing.T) {
 		clienttest.RequireMatches(t, clienttest.Second(c.Templates.Respondent(t.Context(), clienttest.CreatedID)), signforms.ErrNotFound)
 		clienttest.RequireMatches(t, clienttest.Second(c.Forms.Response(t.Context(), clienttest.ResponseID)), signforms.ErrNotFound)
 	}
+}
+
+// A document's status decides about a void, and of words only "already void". All others raise a doubt.
+func TestVoidsThatWereNotDone(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"message":"Document voided"}`:                                                        "voided",
+		`{"message":"Document is already voided","status":"VOID"}`:                             "already",
+		`{"message":"It was done already","status":"VOIDED"}`:                                  "voided",
+		`{"message":"It was already void","status":"void"}`:                                    "already",
+		`{"message":"Voided","status":"success"}`:                                              "voided",
+		`{"data":{"message":"It is already voided"}}`:                                          "already",
+		`{"message":"already voided","success":false}`:                                         "already",
+		`{"error":"Document is already voided"}`:                                               "already",
+		`{"message":"boom","status":"VOID","success":false}`:                                   "voided",
+		`{"message":"Document voided successfully. It was already signed by Ann"}`:             "doubtful",
+		`{"message":"Document was already sent to 2 signers; it is now void","status":"VOID"}`: "voided",
+		`{"message":"It is no longer valid, for it was voided. Ann will not be notified"}`:     "doubtful",
+		`{"message":"ok","status":"SIGNED"}`:                                                   "refused",
+		`{"message":"ok","status":"signed"}`:                                                   "refused",
+		`{"message":"ok","status":"PENDING"}`:                                                  "doubtful",
+		`{"data":{"message":"ok","status":"DECLINED"}}`:                                        "refused",
+		`{"message":"No","status":"SIGNED","success":false}`:                                   "refused",
+		`{"data":{"message":"Document is already signed"}}`:                                    "doubtful",
+		`{"message":"Void is not allowed"}`:                                                    "doubtful",
+		`{"message":"Unable to void this document"}`:                                           "doubtful",
+		`{"\u0065rror":"\u006eo"}`:                                                             "failed",
+		`{"message":"No","status":"PENDING","success":false}`:                                  "failed",
+		`{"message":"Document has already been voided"}`:                                       "already",
+		`{"message":"The document is already in status VOID"}`:                                 "already",
+		`"already void"`: "already",
+		`{"message":"Document is already voided","status":"SIGNED"}`:                 "refused",
+		`{"message":"Document is already signed"}`:                                   "doubtful",
+		`{"message":"Document is already signed","status":"SIGNED"}`:                 "refused",
+		`{"message":"Document is already signed and cannot be voided"}`:              "doubtful",
+		`{"message":"Document cannot be voided because it has already been signed"}`: "doubtful",
+		`"Already signed"`: "doubtful",
+		`{"message":"Document voided. Signers were not notified of voided documents."}`: "doubtful",
+		`{"message":"Not permitted"}`:                                    "doubtful",
+		`{"message":"Already signed, cannot be voided"}`:                 "doubtful",
+		`{"message":"ok","data":{"error":"Only drafts can be voided"}}`:  "doubtful",
+		`{"message":"Boom","status":"error"}`:                            "doubtful",
+		`{"message":"Void failed"}`:                                      "doubtful",
+		`{"message":"ok","status":"success","data":{"status":"SIGNED"}}`: "refused",
+		`{"message":"already voided","status":"PENDING"}`:                "doubtful",
+	} {
+		var ended error
+		c := clienttest.Scripted(t, clienttest.Answers(200, body), func(o *signforms.Options) {
+			o.OnCall = func(ctx context.Context, _ signforms.Operation) (context.Context, func(error)) {
+				return ctx, func(err error) { ended = err }
+			}
+		})
+		voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+		require.Equal(t, err, ended)
+		var e *signforms.Error
+		if errors.As(err, &e) {
+			require.Equal(t, want == "doubtful", e.Attempts == 4, body)
+		}
+		switch want {
+		case "refused":
+			require.Error(t, err, body)
+			clienttest.RequireMatches(t, err, signforms.ErrRefused)
+			continue
+		case "failed", "doubtful":
+			require.Error(t, err, body)
+			clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Equal(t, want == "already", voided.AlreadyVoided, body)
+	}
+}
+
+// A doubt about a void ends when the next answer says that the document is void already.
+func TestDoubtfulVoidIsRepeated(t *testing.T) {
+	answers := []string{`{"message":"Document voided. Signers were not notified."}`, `{"message":"Document is already voided"}`}
+	client := clienttest.Scripted(t, clienttest.Transport(func(r *http.Request) (*http.Response, error) {
+		answer := answers[0]
+		answers = answers[1:]
+		return clienttest.Reply(r, 200, answer), nil
+	}))
+	voided, err := client.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	require.True(t, voided.AlreadyVoided)
+	require.Empty(t, answers)
+}
+
+// A number of reminders and a document's status decide about a reminder. Words can only raise a doubt.
+func TestRemindersThatWereNotSent(t *testing.T) {
+	refused, unknown := signforms.ErrRefused, signforms.ErrOutcomeUnknown
+	for body, want := range map[string]error{
+		`{"message":"Reminder sent successfully","status":"PENDING","remindersSent":1}`:             nil,
+		`{"message":"Nobody is pending","status":"PAID","remindersSent":0}`:                         nil,
+		`{"message":"No reminder sent: nobody is pending","remindersSent":0}`:                       nil,
+		`{"message":"Limit reached: 5 of 5","remindersSent":2}`:                                     nil,
+		`{"message":"Ann was reminded and has signed","status":"SIGNED","remindersSent":1}`:         nil,
+		`{"message":"sent","status":"success"}`:                                                     nil,
+		`{"message":"Reminder notification sent"}`:                                                  nil,
+		`{"message":"Notified 2 signers"}`:                                                          nil,
+		`{"message":"Erinnerung versendet"}`:                                                        nil,
+		`{}`:                                                                                        nil,
+		`{"message":"Document is already signed","status":"SIGNED"}`:                                refused,
+		`{"message":"ok","status":"SIGNED"}`:                                                        refused,
+		`{"message":"ok","status":"voided","remindersSent":0}`:                                      refused,
+		`{"message":"ok","data":{"status":"EXPIRED"}}`:                                              refused,
+		`{"message":"ok","status":"success","data":{"status":"EXPIRED"}}`:                           refused,
+		`{"message":"No reminder sent: document is void","status":"VOID"}`:                          refused,
+		`{"message":"Reminder sent. Ann has already signed"}`:                                       unknown,
+		`{"message":"Reminder sent successfully. No further reminder is possible for 15 minutes."}`: unknown,
+		`{"message":"Reminded 2 signers; 1 was not reminded because they have signed"}`:             unknown,
+		`{"message":"Limit reached: 5 of 5"}`:                                                       unknown,
+		`{"message":"Failed"}`:                                                                      unknown,
+		`{"message":"Reminders are disabled"}`:                                                      unknown,
+		`{"message":"Reminder limit reached"}`:                                                      unknown,
+		`{"message":"Document is already signed"}`:                                                  unknown,
+		`{"message":"Can’t remind yet"}`:                                                            unknown,
+		`{"message":"It wasn't sent"}`:                                                              unknown,
+		`{"message":"Too many requests"}`:                                                           unknown,
+		`{"message":"Please wait 15 minutes"}`:                                                      unknown,
+		`{"message":"You must own the document"}`:                                                   unknown,
+		`{"message":"Only pending documents can be reminded"}`:                                      unknown,
+		`{"message":"Mail delivery was rejected"}`:                                                  unknown,
+		`{"message":"Access denied"}`:                                                               unknown,
+		`{"message":"Reminder declined"}`:                                                           unknown,
+		`{"message":"Reminder refused"}`:                                                            unknown,
+		`{"message":"Nothing to remind"}`:                                                           unknown,
+		`{"message":"Unable to remind"}`:                                                            unknown,
+		`{"message":"Rate exceeded"}`:                                                               unknown,
+		`{"message":"Invalid document"}`:                                                            unknown,
+		`{"message":"Link expired"}`:                                                                unknown,
+		`{"status":"error","message":"Boom"}`:                                                       unknown,
+		`{"message":"ok","data":{"error":"Limit reached"}}`:                                         unknown,
+		`"Cannot send a reminder for a document that is EXPIRED"`:                                   unknown,
+		`{"message":"Reminder not sent"}`:                                                           unknown,
+		`{"success":false,"message":"Document is void","status":"VOID"}`:                            refused,
+		`{"success":false,"message":"Reminder failed: mail server","status":"PENDING"}`:             unknown,
+		`{"success":false,"message":"no","remindersSent":1}`:                                        unknown,
+	} {
+		_, err := clienttest.Scripted(t, clienttest.Answers(200, body)).Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+		if want == nil {
+			require.NoError(t, err, body)
+			continue
+		}
+		require.Error(t, err, body)
+		clienttest.RequireMatches(t, err, want)
+	}
+	reminded, err := clienttest.Scripted(t, clienttest.Answers(200, `{"data":{"message":"sent","documentId":"x","status":"PENDING","remindersSent":2}}`)).
+		Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	require.Equal(t, []any{"sent", "x", signforms.StatusPending, 2}, []any{reminded.Message, reminded.DocumentID, reminded.Status, *reminded.RemindersSent})
 }

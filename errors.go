@@ -3,6 +3,7 @@ package signforms
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/signforms/signforms-go/internal/call"
 )
 
 // The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or the error of its context.
@@ -174,14 +180,11 @@ func (e *Error) sentinels() []error {
 		return []error{ErrInvalid}
 	case e.Yielded > 0 || e.Reported > 0:
 		return []error{ErrIncomplete}
-	case mayBeDone && outcome{status: e.StatusCode}.mayBeDone():
+	case mayBeDone && call.Outcome{Status: e.StatusCode}.MayBeDone():
 		return []error{ErrOutcomeUnknown}
 	}
 	return answerKinds(e.Operation, e.StatusCode, e.Code)
 }
-
-// statusClientClosed is what proxies such as nginx report when a request was cancelled.
-const statusClientClosed = 499
 
 // statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not documented
 // by the service. The codes are an assumption.
@@ -199,7 +202,7 @@ var (
 		http.StatusUnprocessableEntity:   ErrRefused,
 		http.StatusTooManyRequests:       ErrRateLimited,
 		http.StatusRequestTimeout:        ErrUnavailable,
-		statusClientClosed:               ErrUnavailable,
+		499:                              ErrUnavailable, // of a proxy whose request was cancelled
 	}
 	codeErrors = map[string]error{
 		"invalid_input":  ErrInvalid,
@@ -252,4 +255,82 @@ var classErrors = map[int]error{
 
 func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// checks collects the wrong inputs of one call. A problem names the rule and never the value, which may be personal data.
+type checks []FieldError
+
+func (c *checks) add(field, problem string) { *c = append(*c, FieldError{field, problem}) }
+
+func (c *checks) required(field, v string) {
+	if strings.TrimSpace(v) == "" {
+		c.add(field, "must not be empty")
+	}
+	c.text(field, v)
+}
+
+// text refuses what JSON cannot carry: encoding/json would send U+FFFD instead.
+func (c *checks) text(field, v string) {
+	if !utf8.ValidString(v) {
+		c.add(field, "must be valid UTF-8")
+	}
+}
+
+// email refuses a text without an @. Anything else is left to the service.
+func (c *checks) email(field, v string) {
+	c.required(field, v)
+	if strings.TrimSpace(v) != "" && !strings.Contains(v, "@") {
+		c.add(field, "must be a mail address, with an @")
+	}
+}
+
+func (c *checks) uuid(field, v string) {
+	switch {
+	case isObjectID(v): // easily confused: both are called a document's id
+		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: give the template's UUID with it, or read it as a respondent")
+	case !isUUID(v):
+		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")
+	}
+}
+
+func (c *checks) objectID(field, v string) {
+	if !isObjectID(v) {
+		c.add(field, "must be an ObjectId, 24 hexadecimal digits")
+	}
+}
+
+func (c *checks) responseID(field, v string) {
+	if !isObjectID(v) && !isUUID(v) {
+		c.add(field, "must be an ObjectId, 24 hexadecimal digits, or a UUID")
+	}
+}
+
+func (c *checks) page(page, limit, maxLimit int) {
+	if page < 0 {
+		c.add("Page", "must be 1 or more (0 means the first)")
+	}
+	if limit < 0 || (maxLimit > 0 && limit > maxLimit) {
+		if maxLimit > 0 {
+			c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the default)", maxLimit))
+		} else {
+			c.add("Limit", "must be 1 or more (0 means the default)")
+		}
+	}
+}
+
+func (c checks) err(m method) error {
+	if len(c) == 0 {
+		return nil
+	}
+	return &Error{Method: m.name, Operation: m.op, Local: true, Fields: c, kinds: []error{ErrInvalid}}
+}
+
+func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }
+
+func isObjectID(s string) bool {
+	if len(s) != 24 {
+		return false
+	}
+	_, err := hex.DecodeString(s)
+	return err == nil
 }

@@ -7,15 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/jarcoal/httpmock"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/webhook"
 )
 
 // sender is what the program under test needs of the client: an interface of its own.
@@ -54,28 +59,40 @@ func Example_fake() {
 	// ask somebody to look
 }
 
-// A service that calls inputs otherwise, counts pages from 0 and takes days. Its imitation in a test gets the same overrides.
-func Example_endpoints() {
-	endpoints := map[signforms.Operation]signforms.Endpoint{
-		signforms.OpListDocuments: {PagesFromZero: true, TimeLayout: time.DateOnly, Names: map[string]string{"page": "pageNumber"},
-			Values: map[string]map[string]string{"sortOrder": {"asc": "ascending", "desc": "descending"}}},
-		signforms.OpSend: {Names: map[string]string{"receiversList": "receivers", "receiversList.roleTitle": "role"}},
+// renaming is a transport for a service that calls an input of a query otherwise.
+type renaming struct {
+	http.RoundTripper
+	ours, theirs string
+}
+
+func (t renaming) RoundTrip(r *http.Request) (*http.Response, error) {
+	if query := r.URL.Query(); query.Has(t.ours) {
+		query[t.theirs] = query[t.ours]
+		query.Del(t.ours)
+		r = r.Clone(r.Context()) // a transport must not change the request that it was given
+		r.URL.RawQuery = query.Encode()
 	}
-	srv, err := signformstest.Start(&signformstest.Options{Profile: signformstest.Profile{Endpoints: endpoints}})
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// The number of a page is called pageNumber by this service.
+func Example_renamedInput() {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.URL.RawQuery)
+		fmt.Fprint(w, `{"documents":[]}`)
+	}))
+	defer service.Close()
+	client, err := signforms.New(service.URL, "key", &signforms.Options{
+		HTTPClient: &http.Client{Transport: renaming{http.DefaultTransport, "page", "pageNumber"}},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer srv.Close()
-	options := srv.ClientOptions() // for the real service: &signforms.Options{}
-	options.Endpoints = endpoints
-	client, err := signforms.New(srv.URL, srv.APIKey, options)
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, err = client.Documents.List(context.Background(), signforms.DocumentListParams{Page: 1, SortOrder: signforms.OldestFirst,
-		DateFrom: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)})
-	fmt.Println(srv.Requests()[0].Query.Encode(), err)
-	// Output: dateFrom=2026-11-20&documentType=PDF&pageNumber=0&sortOrder=ascending <nil>
+	_, err = client.Documents.List(context.Background(), signforms.DocumentListParams{Page: 2})
+	fmt.Println(err)
+	// Output:
+	// documentType=PDF&pageNumber=2
+	// <nil>
 }
 
 // One scripted answer, through a mock transport that only this client uses.
@@ -118,4 +135,234 @@ func Example_proxy() {
 		log.Fatal(err)
 	}
 	_ = client
+}
+
+// After ErrOutcomeUnknown, find out whether the document was made before it is sent again. Here Ann got the same template just
+// before, so the program leaves out the documents that it has recorded.
+func Example_outcomeUnknown() {
+	srv, client := startExample()
+	defer srv.Close()
+	templateID := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	params := signforms.TemplateSendParams{
+		TemplateID: templateID,
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "Ann@example.com", RoleTitle: "Buyer"}},
+	}
+	recorded := map[string]bool{} // stands for a table of all documents that this program sent
+	known := func(documentID string) bool { return recorded[documentID] }
+	send := func(what string) {
+		sent, err := client.Templates.Send(context.Background(), params)
+		switch {
+		case errors.Is(err, signforms.ErrOutcomeUnknown):
+			id, err := findSent(context.Background(), client, time.Now(), params, known)
+			fmt.Println(what+":", id != "", err)
+			recorded[id] = id != ""
+		case err != nil:
+			log.Fatal(err)
+		default:
+			recorded[sent.CreatedDocumentID] = true
+			fmt.Println(what+":", "sent")
+		}
+	}
+	send("an earlier offer")
+	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, AfterWork: true, Reset: true})
+	send("an answer that gets lost")
+	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, Reset: true})
+	send("a request that gets lost")
+	fmt.Println("invitations:", len(srv.Messages()))
+	// Output:
+	// an earlier offer: sent
+	// an answer that gets lost: true <nil>
+	// a request that gets lost: false look again later: the request may still arrive
+	// invitations: 2
+}
+
+// arrives is how long after a send its request may still arrive: Options.AttemptTimeout, here its default, and one minute.
+const arrives = 30*time.Second + time.Minute
+
+// findSent looks for the document of a send that ended without an outcome. It returns "" and no error if there is none: then the
+// template may be sent again. ended has a monotonic clock; after a restart, give the time of the start.
+func findSent(ctx context.Context, client *signforms.Client, ended time.Time, p signforms.TemplateSendParams,
+	known func(documentID string) bool) (documentID string, err error) {
+	began := time.Now()
+	candidates, err := client.Templates.SentCandidates(ctx, p, known)
+	switch {
+	case err != nil:
+		return "", err
+	case len(candidates) > 1:
+		return "", fmt.Errorf("%d documents may be this send: let a person decide", len(candidates))
+	case len(candidates) == 1:
+		return candidates[0].RespondentDocumentID, nil
+	case began.Sub(ended) < arrives:
+		return "", errors.New("look again later: the request may still arrive")
+	}
+	return "", nil
+}
+
+// Log every attempt with slog.
+func ExampleOptions_logging() {
+	srv, _ := startExample()
+	defer srv.Close()
+	srv.Fail(signformstest.Fault{Operation: signforms.OpListDocuments, Nth: 1, Status: 503, Body: `{"message":"Down for maintenance"}`})
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
+
+	client, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{
+		RetryWaitMin: time.Millisecond, // the default, 500 ms, would delay an example for nothing
+		OnAttempt: func(ctx context.Context, a signforms.Attempt) {
+			level := slog.LevelDebug
+			if a.Err != nil || a.StatusCode >= 500 || a.Number > 1 {
+				level = slog.LevelInfo
+			}
+			logger.LogAttrs(ctx, level, "signforms", slog.String("operation", string(a.Operation)), slog.Int("attempt", a.Number),
+				slog.Int("status", a.StatusCode), slog.Duration("took", a.Duration), slog.String("request_id", a.RequestID), slog.Any("err", a.Err))
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := client.Documents.List(context.Background(), signforms.DocumentListParams{}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// level=INFO msg=signforms operation="list documents" attempt=1 status=503 err=<nil>
+	// level=INFO msg=signforms operation="list documents" attempt=2 status=200 err=<nil>
+}
+
+// withoutTime leaves out what differs from run to run.
+func withoutTime(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.TimeKey || a.Key == "took" || a.Key == "request_id" {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// Call what this package has no method for.
+func ExampleClient_Do() {
+	srv, client := startExample()
+	defer srv.Close()
+
+	var counts struct {
+		Documents int `json:"documentsCount"`
+	}
+	_, err := client.Do(context.Background(), signforms.Request{
+		Path: "/get-documents", Query: url.Values{"documentType": {"PDF"}, "limit": {"1"}},
+	}, &counts)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(counts.Documents)
+	// Output: 0
+}
+
+// From an event to its send: store the intent, send, record, read the document. An event is a hint to read it again. Here Ann
+// signs, and the event arrives, before the send's answer is recorded. docs/receiving.md explains each step.
+func Example_eventsOfASend() {
+	srv, client := startExample()
+	defer srv.Close()
+	offers := &offers{client: client, intents: map[string]string{}, documents: map[string][]string{}, signed: map[string]bool{}}
+	receiver := httptest.NewServer(offers.receiver(srv.WebhookSecret))
+	defer receiver.Close()
+	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+
+	ctx := context.Background()
+	offers.intend("A-17", template)
+	sent, err := client.Templates.Send(ctx, signforms.TemplateSendParams{
+		TemplateID: template,
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	if err != nil {
+		log.Fatal(err) // after ErrOutcomeUnknown the intent stays open: look for the document, see Example_outcomeUnknown
+	}
+	if err := errors.Join(srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign(), srv.Settle(ctx)); err != nil {
+		log.Fatal(err)
+	}
+	completed := func() signformstest.Delivery { return srv.Deliveries()[1] } // after that of the signature
+	fmt.Println("answered", completed().Attempts[0].StatusCode)
+	offers.record("A-17", sent.CreatedDocumentID, sent.SignerIDs())
+	if err := offers.read(ctx, sent.CreatedDocumentID); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("A-17 is recorded")
+	if err := errors.Join(srv.Resend(completed().ID), srv.Settle(ctx)); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("answered", completed().Attempts[1].StatusCode)
+	// Output:
+	// answered 500
+	// the document is signed
+	// A-17 is recorded
+	// answered 200
+}
+
+// offers stands for tables in a program's database; each method that takes the lock is a transaction.
+type offers struct {
+	client    *signforms.Client
+	mu        sync.Mutex
+	intents   map[string]string   // the program's number of each send that is not recorded: its template's id
+	documents map[string][]string // by signer id: whether two documents may share one is not documented by the service
+	signed    map[string]bool     // by document id: what had to be done was done
+}
+
+func (o *offers) intend(number, templateID string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.intents[number] = templateID
+}
+
+func (o *offers) record(number, documentID string, signerIDs []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range signerIDs {
+		o.documents[id] = append(o.documents[id], documentID)
+	}
+	delete(o.intents, number)
+}
+
+// find returns the documents that an event may be about: none when this program has not sent it. An error says that it may be
+// of a send that is not recorded yet.
+func (o *offers) find(templateID string, signerIDs []string) (documentIDs []string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range signerIDs {
+		documentIDs = append(documentIDs, o.documents[id]...)
+	}
+	if len(documentIDs) > 0 {
+		slices.Sort(documentIDs)
+		return slices.Compact(documentIDs), nil
+	}
+	for number, template := range o.intents {
+		if template == templateID {
+			return nil, fmt.Errorf("the event may be of send %s, which is not recorded yet", number)
+		}
+	}
+	return nil, nil
+}
+
+// read reads a document and acts on what it says. It is called when a send was recorded and for each event.
+func (o *offers) read(ctx context.Context, documentID string) error {
+	document, err := o.client.Templates.Respondent(ctx, documentID)
+	if err != nil || document.Status != signforms.StatusSigned {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.signed[documentID] {
+		fmt.Println("the document is signed")
+	}
+	o.signed[documentID] = true
+	return nil
+}
+
+func (o *offers) receiver(secret string) http.Handler {
+	verifier, err := webhook.NewVerifier([]string{secret}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return webhook.NewHandler(verifier, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+		documentIDs, err := o.find(e.SubjectID(), e.SignerIDs())
+		for _, id := range documentIDs {
+			err = errors.Join(err, o.read(ctx, id))
+		}
+		return err
+	}}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -47,7 +48,7 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 	}
 	var res FormSendResult
 	var err error
-	if res.Raw, err = s.c.do(ctx, p.body().call(sendForm), &res); err != nil {
+	if res.Raw, err = s.c.do(ctx, p.body().request(sendForm), &res); err != nil {
 		return nil, err
 	}
 	return &res, nil
@@ -81,7 +82,7 @@ type ResponseListParams struct {
 	Page, Limit int
 }
 
-func (p ResponseListParams) inputs(m method) (inputs, error) {
+func (p ResponseListParams) inputs(m method) (call.Inputs, error) {
 	var c checks
 	if p.FormID == "" && p.ResponseID == "" {
 		c.add("FormID", "must be given, or the id of one response")
@@ -97,11 +98,11 @@ func (p ResponseListParams) inputs(m method) (inputs, error) {
 		c.add("Limit", "applies only with the id of a form")
 	}
 	c.page(p.Page, p.Limit, 0)
-	var in inputs
-	in.str("formId", p.FormID)
-	in.str("responseId", p.ResponseID)
-	in.num("page", p.Page)
-	in.num("limit", p.Limit)
+	var in call.Inputs
+	in.Str("formId", p.FormID)
+	in.Str("responseId", p.ResponseID)
+	in.Num("page", p.Page)
+	in.Num("limit", p.Limit)
 	return in, c.err(m)
 }
 
@@ -130,7 +131,7 @@ func (s *FormsService) responses(ctx context.Context, m method, p ResponseListPa
 		return nil, err
 	}
 	var answer wireResponses
-	run, err := s.c.perform(ctx, call{method: m, in: in}, &answer)
+	run, err := s.c.perform(ctx, request{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}

@@ -48,11 +48,11 @@ var process = struct {
 }{NewMemoryLimitStore(nil), reminderlimit.NewWaiters()}
 
 // newBudget returns the budget of a base URL and API key. The store gets a hash of both.
-func newBudget(o Options, base, apiKey string) *reminderlimit.Budget {
+func newBudget(store LimitStore, attempt time.Duration, base, apiKey string) *reminderlimit.Budget {
 	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
-	_, inMemory := o.LimitStore.(*MemoryLimitStore)
+	_, inMemory := store.(*MemoryLimitStore)
 	return reminderlimit.New(reminderlimit.Settings{
-		Waiters: process.waiters, Store: o.LimitStore, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: o.AttemptTimeout,
+		Waiters: process.waiters, Store: store, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: attempt,
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -30,9 +31,9 @@ type Page[T any] struct {
 	Message string
 	// Pagination is what the service reported. It is nil when the answer has none, as live answers often do not.
 	Pagination *Pagination
-	// DocumentsCount and FormCount are set in lists of documents; 0 also when the answer has none. Whether they count this page
-	// or all pages is not documented by the service.
-	DocumentsCount, FormCount int
+	// DocumentsCount is set in lists of documents; 0 also when the answer has none. Whether it counts this page or all pages is
+	// not documented by the service.
+	DocumentsCount int
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 
@@ -72,11 +73,11 @@ type wirePagination struct {
 
 func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
-	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.body, lacking: run.lacking, count: w.DocumentsCount}
+	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, lacking: run.lacking, count: w.DocumentsCount}
 	if f := w.Pagination; f != nil {
 		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(f.total()), value(f.HasNextPage), value(f.HasPreviousPage)}
 	}
-	if run.c.operations[run.call.op].IgnoreTotals {
+	if run.c.operations[run.op].IgnoreTotals {
 		w = w.withoutTotals()
 		p.count = nil
 	}
@@ -102,16 +103,16 @@ func (w wirePage) withoutTotals() wirePage {
 
 // missingList returns what is wrong when an answer lacks its list; empty when nothing is.
 func (w wirePage) missingList(name string, there bool, r *run) string {
-	page, _ := strconv.Atoi(r.call.in.text("page"))
-	if there || w.provesEmpty(max(page, 1), name, r.last.body) {
+	page, _ := strconv.Atoi(r.in.Text("page"))
+	if there || w.provesEmpty(max(page, 1), name, r.last) {
 		return ""
 	}
-	return noList(name, r.last.body)
+	return noList(name, r.last)
 }
 
 // provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave out an
 // empty list. Others answer an error, or a list under another name, with status 200.
-func (w wirePage) provesEmpty(page int, name string, answer []byte) bool {
+func (w wirePage) provesEmpty(page int, name string, answer call.Outcome) bool {
 	f := w.Pagination
 	if f == nil {
 		f = &wirePagination{}
@@ -125,9 +126,22 @@ func (w wirePage) provesEmpty(page int, name string, answer []byte) bool {
 	case total != nil && *total == 0, w.DocumentsCount != nil && *w.DocumentsCount == 0, f.TotalPages != nil && page > *f.TotalPages:
 		return true
 	}
-	return page > 1 && !slices.ContainsFunc(keysOf(answer), func(key string) bool {
+	return page > 1 && !slices.ContainsFunc(answer.Keys(), func(key string) bool {
 		return key != name && !slices.Contains(pageKeys, key)
 	})
+}
+
+// noList says that an answer lacks its list, and what it has instead.
+func noList(name string, answer call.Outcome) string {
+	keys := answer.Keys()
+	has := "it is empty"
+	if len(keys) > 0 {
+		has = "it has " + strings.Join(keys, ", ")
+	}
+	if slices.Contains(keys, name) {
+		return fmt.Sprintf("its %s is null or {}, and nothing in it says that there are none; %s", name, has)
+	}
+	return fmt.Sprintf("it has no %s, and nothing in it says that there are none; %s", name, has)
 }
 
 // pageKeys are the keys beside a list. An answer with other keys may not be a list at all.

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/signforms/signforms-go/internal/call"
 )
 
 // Operation is the name of an operation of the service, in [Options.Endpoints], [Error] and [Attempt].
@@ -23,6 +25,9 @@ const (
 	OpListRespondents Operation = "list respondents"
 	OpListResponses   Operation = "list responses"
 )
+
+// opRequest is the operation of [Client.Do] in errors and attempts. It has no entry in [Options.Endpoints].
+const opRequest Operation = "request"
 
 // Operations returns the six operations, in the order of their constants.
 func Operations() []Operation {
@@ -48,7 +53,7 @@ var (
 	sendForm        = method{OpSend, "send form"}
 	listResponses   = method{OpListResponses, "list responses"}
 	getResponse     = method{OpListResponses, "get response"}
-	doRequest       = method{OpRequest, "request"}
+	doRequest       = method{opRequest, "request"}
 )
 
 // Inputs says where a request has its inputs. The zero value means the operation's default.
@@ -80,8 +85,8 @@ func (i *Inputs) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// An Endpoint overrides where an operation is and how its inputs are written. Empty fields keep the default. It says nothing of
-// answers, whose statuses are not translated.
+// An Endpoint overrides where an operation is. Empty fields keep the default. The names of inputs and their literals are
+// published; docs/using.md shows a Transport that renames one.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string `json:"method,omitempty"`
@@ -90,61 +95,30 @@ type Endpoint struct {
 	Path string `json:"path,omitempty"`
 	// Inputs is InputsQuery, InputsBody or both. A GET has no body. [OpSend] has nested inputs, which need a body.
 	Inputs Inputs `json:"inputs,omitzero"`
-	// Names holds the service's name of an input by the name in docs/wire-format.md. A field within another has a dot before its
-	// own name, and is renamed alone: {"receiversList": "receivers", "receiversList.roleTitle": "role"}. Braces in Path keep the
-	// names of this SDK.
-	Names map[string]string `json:"names,omitempty"`
-	// Values holds the service's literals of an input by those of this SDK: {"sortOrder": {"asc": "ascending"}}. The inputs with
-	// literals are documentType, signingType, status, archive, sortOrder and pdfData. In a body the literal of archive is a
-	// number or a boolean if it looks like one. The literal of pdfData is what precedes the base64,
-	// "data:application/pdf;base64,", and the only one that may become empty.
-	Values map[string]map[string]string `json:"values,omitempty"`
-	// TimeLayout is the format of dateFrom and dateTo: a layout of package time, which gets UTC, or [UnixSeconds] or
-	// [UnixMilliseconds], which are numbers in a body. Default: RFC 3339 with milliseconds. Where the layout leaves out
-	// parts of a second, minute or hour, dateFrom is rounded down and dateTo up. Where it leaves out the time of day, both are
-	// the day of the time in UTC, and the service decides whether dateTo includes that day.
-	TimeLayout string `json:"timeLayout,omitempty"`
-	// PagesFromZero sends page 1 as 0, and so on. The methods count from 1 all the same. [Pagination.CurrentPage] is as reported.
-	PagesFromZero bool `json:"pagesFromZero,omitempty"`
 	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the records
 	// that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
 	IgnoreTotals bool `json:"ignoreTotals,omitempty"`
 }
 
-// retryClass says when an attempt may be repeated; see the table in the package documentation.
-type retryClass uint8
-
-const (
-	repeatable    retryClass = iota // safe or idempotent: reads, and void
-	notRepeatable                   // sends mail: repeated only when the service provably did not accept it
-)
-
 type operation struct {
 	Endpoint
-	class  retryClass
+	class  call.Class
 	inputs []string // names that Path may contain
-	others []string // names of the other inputs; those within another have its name and a dot before theirs
 }
 
 // operations is the only table of methods, paths, inputs and their places. The paths are documented, and so are the methods of
 // lists and sends. The methods of void and reminder are not documented by the service, nor where it reads their inputs: its
 // description calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments: {at(http.MethodGet, "/get-documents", InputsQuery), repeatable, []string{"documentId", "documentType"},
-		[]string{"status", "dateFrom", "dateTo", "archive", "sortOrder", "page", "limit", "query"}},
-	OpVoidDocument: {at(http.MethodPost, "/void-document", InputsQuery|InputsBody), repeatable,
-		[]string{"documentId", "documentType", "responseId"}, nil},
-	OpSendReminder: {at(http.MethodPost, "/send-reminder", InputsQuery|InputsBody), notRepeatable,
-		[]string{"documentId", "documentType", "responseId"}, nil},
-	OpSend: {at(http.MethodPost, "/pdf-template-lambda", InputsBody), notRepeatable, []string{"documentId", "signingType"},
-		[]string{"receiversList", "receiversList.name", "receiversList.email", "receiversList.roleTitle", "receiversList.roleColour",
-			"receiversList.subject", "receiversList.message", "mailData", "mailData.subject", "mailData.message",
-			"customVariables", "customVariables.varName", "customVariables.varValue", "pdfData"}},
-	OpListRespondents: {at(http.MethodGet, "/get-template-respondent", InputsQuery), repeatable,
-		[]string{"templateId", "respondentDocumentId"}, []string{"page", "limit"}},
-	OpListResponses: {at(http.MethodGet, "/get-form-responses", InputsQuery), repeatable,
-		[]string{"formId", "responseId"}, []string{"page", "limit"}},
+	OpListDocuments:   {at(http.MethodGet, "/get-documents", InputsQuery), call.Repeatable, []string{"documentId", "documentType"}},
+	OpVoidDocument:    {at(http.MethodPost, "/void-document", InputsQuery|InputsBody), call.Repeatable, ofDocument},
+	OpSendReminder:    {at(http.MethodPost, "/send-reminder", InputsQuery|InputsBody), call.NotRepeatable, ofDocument},
+	OpSend:            {at(http.MethodPost, "/pdf-template-lambda", InputsBody), call.NotRepeatable, []string{"documentId", "signingType"}},
+	OpListRespondents: {at(http.MethodGet, "/get-template-respondent", InputsQuery), call.Repeatable, []string{"templateId", "respondentDocumentId"}},
+	OpListResponses:   {at(http.MethodGet, "/get-form-responses", InputsQuery), call.Repeatable, []string{"formId", "responseId"}},
 }
+
+var ofDocument = []string{"documentId", "documentType", "responseId"}
 
 func at(method, path string, inputs Inputs) Endpoint {
 	return Endpoint{Method: method, Path: path, Inputs: inputs}
@@ -184,7 +158,7 @@ func (c *checks) noneShared(ops map[Operation]operation, overrides map[Operation
 				continue
 			}
 			a, b := ops[op], ops[other]
-			mail := a.class == notRepeatable || b.class == notRepeatable
+			mail := a.class == call.NotRepeatable || b.class == call.NotRepeatable
 			written := a.Method != http.MethodGet && b.Method != http.MethodGet
 			if samePath(a.Path, b.Path) && (a.Method == b.Method || mail && written) {
 				c.add(fmt.Sprintf("Options.Endpoints[%q]", op), fmt.Sprintf("cannot be used: Path %q is that of %q", a.Path, other))
@@ -205,11 +179,6 @@ func (o operation) with(e Endpoint) operation {
 	if o.Method == http.MethodGet {
 		o.Inputs = InputsQuery
 	}
-	o.TimeLayout, o.PagesFromZero, o.Names = e.TimeLayout, e.PagesFromZero, maps.Clone(e.Names)
-	o.Values = make(map[string]map[string]string, len(e.Values))
-	for input, values := range e.Values {
-		o.Values[input] = maps.Clone(values)
-	}
 	return o
 }
 
@@ -229,7 +198,7 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
 		problems = append(problems, "a GET has no body: set Inputs to InputsQuery, or another Method")
 	}
-	return slices.Concat(problems, o.pathProblems(), o.spellingProblems(op, e))
+	return append(problems, o.pathProblems()...)
 }
 
 func (o operation) pathProblems() (problems []string) {
@@ -272,13 +241,13 @@ func hasDots(path string) bool {
 }
 
 // fillPath replaces the braces in Path by escaped inputs. problem says what is wrong; it is empty when nothing is.
-func (o operation) fillPath(in inputs) (path, problem string) {
+func (o operation) fillPath(in call.Inputs) (path, problem string) {
 	if !strings.Contains(o.Path, "{") {
 		return o.Path, ""
 	}
 	path = placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
 		name := m[1 : len(m)-1]
-		v := in.text(name)
+		v := in.Text(name)
 		if v == "" {
 			problem = fmt.Sprintf("needs %s, which this call does not set", name)
 		}

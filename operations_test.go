@@ -170,23 +170,12 @@ func TestEndpointsThatShareAPath(t *testing.T) {
 	}
 }
 
-func TestTimeLayoutThatCannotBePrinted(t *testing.T) {
-	for layout, refused := range map[string]bool{"2006-01-02\n": true, "\t2006-01-02": true, "2006-01-02 15:04:05": false} {
-		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{
-			Endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {TimeLayout: layout}}})
-		require.Equal(t, refused, err != nil, "%q: %v", layout, err)
-	}
-}
-
 func TestEndpointAsJSON(t *testing.T) {
 	for text, want := range map[string]signforms.Endpoint{
 		`{}`:                            {},
 		`{"inputs":"query"}`:            {Inputs: signforms.InputsQuery},
 		`{"path":"/a","inputs":"both"}`: {Path: "/a", Inputs: signforms.InputsQuery | signforms.InputsBody},
-		`{"method":"POST","inputs":"body","names":{"page":"p"},"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true,"ignoreTotals":true}`: {
-			Method: "POST", Inputs: signforms.InputsBody, Names: map[string]string{"page": "p"}, Values: map[string]map[string]string{"archive": {"true": "1"}},
-			TimeLayout: signforms.UnixSeconds, PagesFromZero: true, IgnoreTotals: true,
-		},
+		`{"method":"POST","inputs":"body","ignoreTotals":true}`: {Method: "POST", Inputs: signforms.InputsBody, IgnoreTotals: true},
 	} {
 		written, err := json.Marshal(want)
 		require.NoError(t, err)

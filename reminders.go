@@ -7,6 +7,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
@@ -43,7 +44,7 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 		return nil, err
 	}
 	var answer wireReminder
-	raw, err := s.c.do(ctx, call{method: sendReminder, in: in, maxWait: maxWait}, &answer)
+	raw, err := s.c.do(ctx, request{method: sendReminder, in: in, maxWait: maxWait}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ type Budget struct {
 // know of requests by other software with the same key.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 	if ctx == nil {
-		return Budget{}, call{method: method{name: "reminder budget", op: OpSendReminder}}.refusal("nil Context")
+		return Budget{}, request{method: method{name: "reminder budget", op: OpSendReminder}}.refusal("nil Context")
 	}
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
@@ -142,7 +143,7 @@ func (c *caller) slotError(err error, method string) error {
 	case errors.As(err, &storeErr):
 		why := foreign(storeErr.Err)
 		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, why)
-		e.Message = cleanText("the limit store did not answer, so nothing was sent: "+why.Error(), c.key.reveal())
+		e.Message = call.CleanText("the limit store did not answer, so nothing was sent: "+why.Error(), c.calls.Key)
 	case !errors.As(err, &waitErr):
 		return err
 	case waitErr.PastDeadline:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -131,11 +132,11 @@ type sendBody struct {
 	PDFData     string           `json:"pdfData,omitempty"`
 }
 
-func (b sendBody) call(m method) call {
-	var in inputs
-	in.str("documentId", b.DocumentID)
-	in.str("signingType", string(b.SigningType))
-	return call{method: m, in: in, body: b}
+func (b sendBody) request(m method) request {
+	var in call.Inputs
+	in.Str("documentId", b.DocumentID)
+	in.Str("signingType", string(b.SigningType))
+	return request{method: m, in: in, body: b}
 }
 
 func (b sendBody) check(c *checks) {
@@ -192,11 +193,11 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	}
 	body := p.body()
 	if len(p.PDF) > 0 {
-		body.PDFData = dataURL + base64.StdEncoding.EncodeToString(p.PDF)
+		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
 	}
 	var res SendResult
 	var err error
-	if res.Raw, err = s.c.do(ctx, body.call(sendTemplate), &res); err != nil {
+	if res.Raw, err = s.c.do(ctx, body.request(sendTemplate), &res); err != nil {
 		return nil, err
 	}
 	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
@@ -269,7 +270,7 @@ func templateID(answered, asked string) string {
 // Respondent is a document made from a template, with its signers. Fields that the answer lacks are zero.
 type Respondent struct {
 	RespondentDocumentID string            `json:"respondentDocumentId"`
-	TemplateID           string            `json:"templateId"`
+	TemplateID           string            `json:"templateId"` // set even where the answer lacks it or has no UUID there
 	OwnerID              string            `json:"ownerId"`
 	Status               DocumentStatus    `json:"status"`
 	CreatedAt            time.Time         `json:"createdAt"`
@@ -293,7 +294,7 @@ type RespondentListParams struct {
 	Limit                int    // page size; default 100 for AllRespondents, assumed to be 10 for Respondents; no maximum is documented
 }
 
-func (p RespondentListParams) inputs(m method) (inputs, error) {
+func (p RespondentListParams) inputs(m method) (call.Inputs, error) {
 	var c checks
 	if p.TemplateID == "" && p.RespondentDocumentID == "" {
 		c.add("TemplateID", "must be given, or the id of one document made from it")
@@ -305,11 +306,11 @@ func (p RespondentListParams) inputs(m method) (inputs, error) {
 		c.objectID("RespondentDocumentID", p.RespondentDocumentID)
 	}
 	c.page(p.Page, p.Limit, 0)
-	var in inputs
-	in.str("templateId", p.TemplateID)
-	in.str("respondentDocumentId", p.RespondentDocumentID)
-	in.num("page", p.Page)
-	in.num("limit", p.Limit)
+	var in call.Inputs
+	in.Str("templateId", p.TemplateID)
+	in.Str("respondentDocumentId", p.RespondentDocumentID)
+	in.Num("page", p.Page)
+	in.Num("limit", p.Limit)
 	return in, c.err(m)
 }
 
@@ -341,7 +342,7 @@ func (s *TemplatesService) respondents(ctx context.Context, m method, p Responde
 		return nil, err
 	}
 	var answer wireRespondents
-	run, err := s.c.perform(ctx, call{method: m, in: in}, &answer)
+	run, err := s.c.perform(ctx, request{method: m, in: in}, &answer)
 	if err != nil {
 		return nil, err
 	}

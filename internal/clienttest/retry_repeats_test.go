@@ -77,7 +77,7 @@ func placements(t *testing.T) (all []placement) {
 			if method == "GET" && body != nil {
 				continue
 			}
-			all = append(all, placement{clienttest.Call{Name: "Do", Op: signforms.OpRequest, Do: func(ctx context.Context, c *signforms.Client) error {
+			all = append(all, placement{clienttest.Call{Name: "Do", Op: "request", Do: func(ctx context.Context, c *signforms.Client) error {
 				return clienttest.Second(c.Do(ctx, signforms.Request{Method: method, Path: "/folders", Body: body}, nil))
 			}}, signforms.Endpoint{Method: method}})
 		}
@@ -87,14 +87,14 @@ func placements(t *testing.T) (all []placement) {
 
 // repeats tells whether the call may be tried again.
 func (p placement) repeats() bool {
-	if p.call.Op == signforms.OpRequest {
+	if p.call.Op == "request" {
 		return p.endpoint.Method == "GET"
 	}
 	return !p.call.SendsMail()
 }
 
 func (p placement) endpoints() map[signforms.Operation]signforms.Endpoint {
-	if p.call.Op == signforms.OpRequest {
+	if p.call.Op == "request" {
 		return nil
 	}
 	return map[signforms.Operation]signforms.Endpoint{p.call.Op: p.endpoint}

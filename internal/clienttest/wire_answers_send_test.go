@@ -35,7 +35,7 @@ func testListTemplates(t *testing.T, c *signforms.Client, raw string) {
 		DocumentID: "11ded283-4170-42af-9f01-8a23a1c6321d", DocumentName: "Power of attorney",
 		DocumentURL: "https://files.example.com/documents/11ded283-4170-42af-9f01-8a23a1c6321d.pdf",
 		AuthorEmail: "olga.author@example.com", Status: "DRAFT", SigningType: "PDF_TEMPLATE",
-		Roles: []signforms.Role{{RoleTitle: "Principal"}}, Respondents: []signforms.TemplateRespondent{},
+		Roles: []signforms.Role{{RoleTitle: "Principal"}}, Respondents: []signforms.Respondent{},
 		CreatedAt: utc(2026, 10, 5, 11, 22, 33, 444), UpdatedAt: utc(2026, 10, 5, 11, 22, 33, 444),
 	}, page.Items[1])
 }

@@ -93,7 +93,6 @@ func testListDocuments(t *testing.T, c *signforms.Client, raw string) {
 	require.Equal(t, raw, string(page.Raw))
 	require.Equal(t, "Documents fetched successfully", page.Message)
 	require.Equal(t, 8, page.DocumentsCount)
-	require.Equal(t, 1, page.FormCount)
 	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1, TotalItems: 8}, page.Pagination)
 	require.Zero(t, page.Next)
 

@@ -8,17 +8,16 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Names, values, times and pages are written as in a profile.
+// Endpoints are written as in Go, in small letters.
 func TestEndpointsAsJSON(t *testing.T) {
 	endpoints, err := parseEndpoints([]string{
-		`list documents={"method":"POST","inputs":"body","names":{"page":"p"},"values":{"archive":{"true":"1"}},"timeLayout":"unix","pagesFromZero":true,"ignoreTotals":true}`,
-		`send={"names":{"receiversList":"people"}}`,
+		`list documents={"method":"POST","inputs":"body","ignoreTotals":true}`,
+		`send={"path":"/send"}`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, map[signforms.Operation]signforms.Endpoint{
-		signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody, Names: map[string]string{"page": "p"},
-			Values: map[string]map[string]string{"archive": {"true": "1"}}, TimeLayout: signforms.UnixSeconds, PagesFromZero: true, IgnoreTotals: true},
-		signforms.OpSend: {Names: map[string]string{"receiversList": "people"}},
+		signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody, IgnoreTotals: true},
+		signforms.OpSend:          {Path: "/send"},
 	}, endpoints)
 	_, err = parseEndpoints([]string{`send={"name":{}}`})
 	require.ErrorContains(t, err, `--endpoint "send": unknown field "name"`)

@@ -1,4 +1,4 @@
-package signforms_test
+package call_test
 
 import (
 	"bytes"

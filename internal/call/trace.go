@@ -1,4 +1,4 @@
-package signforms
+package call
 
 import (
 	"context"

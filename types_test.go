@@ -100,7 +100,6 @@ func FuzzParseDocumentRef(f *testing.F) {
 // TestHandMadeRecordsHaveARef, so that fakes can return them.
 func TestHandMadeRecordsHaveARef(t *testing.T) {
 	want := signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID)
-	require.Equal(t, want, (&signforms.TemplateRespondent{TemplateID: clienttest.TemplateID, RespondentDocumentID: clienttest.CreatedID}).Ref())
 	require.Equal(t, want, (&signforms.Respondent{TemplateID: clienttest.TemplateID, RespondentDocumentID: clienttest.CreatedID}).Ref())
 	require.Equal(t, want, (&signforms.SendResult{TemplateID: clienttest.TemplateID, CreatedDocumentID: clienttest.CreatedID}).Ref())
 	require.Equal(t, signforms.PDFDocument(clienttest.PDFID), (&signforms.Document{DocumentID: clienttest.PDFID}).Ref())
@@ -133,4 +132,12 @@ func TestSendResultSurvivesStorage(t *testing.T) {
 	var link signforms.SigningLink
 	require.NoError(t, json.Unmarshal([]byte(`"https://sign.example.com/1"`), &link))
 	require.Equal(t, "https://sign.example.com/1", string(link))
+}
+
+func TestSignerIDs(t *testing.T) {
+	signers := []signforms.Signer{{SignerID: "b", Name: "Ben"}, {Name: "Ann"}, {SignerID: "a"}}
+	want := []string{"b", "a"}
+	require.Equal(t, want, (&signforms.SendResult{Signers: signers}).SignerIDs())
+	require.Equal(t, want, (&signforms.Respondent{Signers: signers}).SignerIDs())
+	require.Nil(t, (&signforms.SendResult{Signers: signers[1:2]}).SignerIDs())
 }

@@ -1,12 +1,9 @@
-package signforms
+package call
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"html"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,8 +14,8 @@ import (
 
 const (
 	maxMessage = 200
-	// maxSearched is how much of a text is searched, without runs of blanks. It bounds the memory that this takes.
-	maxSearched = 8 << 10
+	// MaxSearched is how much of a text is searched, without runs of blanks. It bounds the memory that this takes.
+	MaxSearched = 8 << 10
 	// minKey is the length of the shortest API key that is redacted. Real keys are longer. A shorter one, in a test, would
 	// also match parts of ordinary words.
 	minKey = 8
@@ -38,39 +35,11 @@ var foreignTexts = []struct {
 	{regexp.MustCompile(`[^\s@"<>(),:;]+@[^\s@"'<>(),:;]+`), "[email]"},
 }
 
-// maxDecodings is how often a text is decoded: a text in JSON in a query has two layers.
-const maxDecodings = 3
-
-// cleanText removes invisible characters first, because they could hide a key or an address from the patterns. It looks for the
-// key before each decoding, as a key may look like an escape.
-func cleanText(s, apiKey string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r == utf8.RuneError:
-			return -1
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxSearched {
-		s = s[:maxSearched]
-		if blank := strings.LastIndexByte(s, ' '); blank > 0 {
-			s = s[:blank] // a word that is cut in two would not be found
-		}
-	}
-	keys := keyForms(apiKey)
-	for decoded := range 1 + maxDecodings {
-		if decoded > 0 {
-			s = decodeText(s)
-		}
-		if holdsAny(s, keys) {
-			s = keyPattern(keys).ReplaceAllLiteralString(s, "[key]")
-		}
-	}
+// CleanText removes invisible characters first, because they could hide a key or an address from the patterns. It looks for the
+// key before and after the one decoding, as a key may look like an escape.
+func CleanText(s string, key Secret) string {
+	s = replaceKey(visible(s), key.Reveal())
+	s = replaceKey(decodeText(s), key.Reveal())
 	for _, f := range foreignTexts {
 		s = f.pattern.ReplaceAllString(s, f.replacement)
 	}
@@ -84,36 +53,35 @@ func cleanText(s, apiKey string) string {
 	return s[:cut] + "…"
 }
 
-// keyForms returns the key, in hexadecimal, and the parts of it that are the same in base64 wherever in a text it begins. There
-// are none for a key that is too short to look for.
-func keyForms(key string) (forms []string) {
-	if len(key) < minKey {
-		return nil
-	}
-	forms = []string{key, hex.EncodeToString([]byte(key))}
-	for shift := range 3 {
-		whole := []byte(key[shift:])
-		whole = whole[:len(whole)/3*3]
-		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			forms = append(forms, encoding.EncodeToString(whole))
+// visible returns the beginning of s, up to the end of a word, without what cannot be printed and with single blanks.
+func visible(s string) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == utf8.RuneError:
+			return -1
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > MaxSearched {
+		s = s[:MaxSearched]
+		if blank := strings.LastIndexByte(s, ' '); blank > 0 {
+			s = s[:blank] // a word that is cut in two would not be found
 		}
 	}
-	return forms
+	return s
 }
 
-// holdsAny spares most texts the pattern, which takes much more to make than they have.
-func holdsAny(s string, forms []string) bool {
-	lower := strings.ToLower(s)
-	return slices.ContainsFunc(forms, func(form string) bool { return strings.Contains(lower, strings.ToLower(form)) })
-}
-
-// keyPattern finds the forms in any case, those in base64 with what stands around them.
-func keyPattern(forms []string) *regexp.Regexp {
-	pattern := "(?i)" + regexp.QuoteMeta(forms[0]) + "|" + forms[1]
-	for _, form := range forms[2:] {
-		pattern += `|[\w+/-]*` + regexp.QuoteMeta(form) + `[\w+/-]*=*`
+// replaceKey finds the key in any case of its letters. Most texts do not have it, and are spared the pattern.
+func replaceKey(s, key string) string {
+	if len(key) < minKey || !strings.Contains(strings.ToLower(s), strings.ToLower(key)) {
+		return s
 	}
-	return regexp.MustCompile(pattern)
+	return regexp.MustCompile("(?i)"+regexp.QuoteMeta(key)).ReplaceAllLiteralString(s, "[key]")
 }
 
 // escapes are those of JSON and JavaScript, HTML and URLs.
@@ -145,9 +113,9 @@ func decodeText(s string) string {
 // tokenText is in no word: a code that has it holds a secret.
 var tokenText = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
 
-// cleanCode drops a code that cleanText would change, or that holds a token.
-func cleanCode(code, apiKey string) string {
-	if cleanText(code, apiKey) != code || tokenText.MatchString(code) {
+// CleanCode drops a code that CleanText would change, or that holds a token.
+func CleanCode(code string, key Secret) string {
+	if CleanText(code, key) != code || tokenText.MatchString(code) {
 		return ""
 	}
 	return code

@@ -1,0 +1,175 @@
+// Package call makes one call of the service: it sends a request until the result is final, and returns the outcome of the last
+// attempt. It knows no operations and makes no errors for users: its caller says what an outcome means.
+package call
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/signforms/signforms-go/internal/reminderlimit"
+)
+
+// Settings are what all calls of a client have in common.
+type Settings struct {
+	Transport   http.RoundTripper // nil: http.DefaultTransport as it is when a request is sent
+	Key         Secret
+	WorkspaceID string
+	UserAgent   string
+	// AttemptTimeout bounds each attempt, MaxAttempts their number.
+	AttemptTimeout time.Duration
+	MaxAttempts    int
+	// RetryWaitMin and RetryWaitMax bound the wait before a retry.
+	RetryWaitMin, RetryWaitMax time.Duration
+}
+
+// Secret keeps the API key out of prints. fmt calls no methods of unexported fields, but of a pointer inside them it prints
+// only the address.
+type Secret struct{ value *string }
+
+// NewSecret returns a secret with a value.
+func NewSecret(value string) Secret { return Secret{&value} }
+
+// Reveal returns the value.
+func (s Secret) Reveal() string { return *s.value }
+
+// Request is what one call sends.
+type Request struct {
+	Class  Class
+	Method string
+	URL    string
+	ID     string // x-request-id, the same for all attempts
+	Body   []byte // nil for none
+	// Budget is where each attempt takes a slot of the reminder limit; nil for none. MaxWait is how long all attempts together
+	// may wait for slots; negative means as long as the context allows.
+	Budget  *reminderlimit.Budget
+	MaxWait time.Duration
+	// Again reports whether a success is repeated like a 5xx. Nil means never.
+	Again func(Outcome) bool
+	// Attempted is called after each attempt, with the call's context. Nil means nobody wants to know.
+	Attempted func(context.Context, Outcome)
+}
+
+// Outcome is the result of the last attempt so far. Its zero value means that there was none.
+type Outcome struct {
+	Status int // 0: no answer
+	Header http.Header
+	Body   []byte
+	Err    error // no answer, or a success that could not be read to its end
+
+	// Attempts is the number of attempts. SlotWait is how long the last one waited for its slot, and Duration how long it took
+	// after that.
+	Attempts           int
+	SlotWait, Duration time.Duration
+	// Stopped is why no further attempt was made: an error of the budget, or the context's. Nil if none was wanted.
+	Stopped error
+
+	tooLarge  bool
+	timedOut  bool // by AttemptTimeout, not by the caller's context
+	unwritten bool // proof that nothing of the request was written
+}
+
+// Success reports whether the answer has a status of success and was read to its end.
+func (o Outcome) Success() bool { return o.Status/100 == 2 && o.Err == nil }
+
+// run is one call on its way through its attempts.
+type run struct {
+	*Settings
+	Request
+	last     Outcome
+	closed   bool          // the last answer closed the budget
+	slotWait time.Duration // spent waiting for slots, all attempts together
+	nextWait time.Duration // before the next attempt
+
+	loop   retryablehttp.Client // here, as the two below are, to be allocated with the run
+	client http.Client
+	first  retryablehttp.Request
+}
+
+// Do makes the call. Its error says that no request can be made of the Request. The loop is go-retryablehttp's: RoundTrip makes
+// an attempt and keeps its outcome in r.last, checkRetry decides whether there is another, and r.nextWait passes before it.
+func (s *Settings) Do(ctx context.Context, request Request) (_ Outcome, err error) {
+	r := &run{Settings: s, Request: request}
+	if r.first.Request, err = http.NewRequestWithContext(ctx, r.Method, r.URL, nil); err != nil {
+		return Outcome{}, err
+	}
+	r.client.Transport, r.client.CheckRedirect = r, neverFollow
+	r.loop.HTTPClient = &r.client
+	r.loop.RetryMax = s.MaxAttempts - 1
+	r.loop.CheckRetry = r.checkRetry
+	r.loop.Backoff = func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait }
+	r.loop.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	if _, err := r.loop.Do(&r.first); err != nil && ctx.Err() != nil {
+		r.last.Stopped = ctx.Err() // it may have ended between attempts, which the last one does not show
+	}
+	return r.last, nil
+}
+
+// neverFollow: net/http would repeat a POST on a 307, out of sight of checkRetry.
+func neverFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// RoundTrip makes one attempt: it takes a slot where one is needed, sends, reads everything and settles.
+func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if r.last.Stopped = ctx.Err(); r.last.Stopped != nil {
+		return nil, r.last.Stopped
+	}
+	start := time.Now()
+	var slot reminderlimit.Slot
+	if r.Budget != nil {
+		var err error
+		if slot, err = r.Budget.Take(ctx, r.MaxWait, r.slotWait); err != nil {
+			r.last.Stopped = err
+			return nil, err
+		}
+		r.slotWait += slot.Waited
+		start = slot.At // else a slow store or a stalled process could keep the attempt going longer than its slot
+	}
+	number := r.last.Attempts + 1
+	r.last = r.attempt(req, start.Add(r.AttemptTimeout))
+	r.last.Attempts, r.last.SlotWait = number, slot.Waited
+	if r.Budget != nil {
+		r.settle(ctx, slot)
+	}
+	r.last.Duration = time.Since(start)
+	if r.Attempted != nil {
+		r.Attempted(ctx, r.last)
+	}
+	if r.last.Err != nil {
+		return nil, r.last.Err
+	}
+	return &http.Response{StatusCode: r.last.Status, Header: r.last.Header, Body: http.NoBody, Request: req}, nil
+}
+
+// settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
+func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
+	r.closed = r.last.Status == http.StatusTooManyRequests && r.Budget.Block(ctx, closedFor(r.last.Header)) == nil
+	keep := reminderlimit.Answered
+	switch {
+	case r.last.unwritten:
+		keep = 0
+	case r.last.MayBeDone() && !r.last.Success(): // no answer, or one that a gateway may have given before the request arrived
+		keep = reminderlimit.Unanswered
+	}
+	r.Budget.Settle(ctx, slot, keep)
+}
+
+// attempt sends the request once and reads the whole answer, all before the deadline.
+func (r *run) attempt(req *http.Request, deadline time.Time) Outcome {
+	ctx, cancel := context.WithDeadline(req.Context(), deadline)
+	defer cancel()
+	out := Outcome{Err: ctx.Err(), unwritten: true} // a slow limit store may have used up the attempt's time
+	if out.Err == nil {
+		out = r.sendOnce(req.WithContext(ctx))
+	}
+	if out.Err != nil {
+		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil
+		if err := req.Context().Err(); err != nil && !errors.Is(out.Err, err) {
+			out.Err = errors.Join(err, out.Err)
+		}
+	}
+	return out
+}

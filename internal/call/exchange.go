@@ -1,0 +1,137 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// The bytes that are read of a success's body, and of any other, and of the rest that is read to keep the connection.
+const (
+	maxAnswer = 32 << 20
+	MaxError  = 64 << 10
+)
+
+// sendOnce sends the request in a form that net/http does not repeat on its own. net/http repeats requests after a lost
+// connection (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and checkRetry would
+// not know. But it repeats none whose body it cannot rewind. So every request gets such a body, if only an empty one. Over HTTP/2
+// that costs an empty DATA frame.
+func (r *run) sendOnce(req *http.Request) Outcome {
+	req.Header = r.header()
+	if r.Body != nil {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
+	} else {
+		req.Body = emptyBody{}
+		req.TransferEncoding = identity // or HTTP/1.1 would announce a body in chunks
+		switch req.Method {
+		case http.MethodPost, http.MethodPut, http.MethodPatch:
+			req.Header["content-length"] = []string{"0"} // net/http writes its own only for a length that it knows; HTTP/2 drops this one
+		}
+	}
+	if r.Class != NotRepeatable {
+		return r.exchange(req)
+	}
+	var trace writeTrace
+	ctx, stop := context.WithCancelCause(req.Context())
+	defer stop(nil)
+	out := r.exchange(trace.watch(req.WithContext(ctx), stop))
+	if out.Err != nil && context.Cause(ctx) == errRepeated {
+		out.Err = errRepeated
+	}
+	out.unwritten = out.Err != nil && out.Status == 0 && trace.nothingWritten(req.Context(), out.Err)
+	return out
+}
+
+var identity = []string{"identity"} // never changed
+
+type emptyBody struct{}
+
+func (emptyBody) Read([]byte) (int, error)         { return 0, io.EOF }
+func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
+func (emptyBody) Close() error                     { return nil }
+
+// header is made for each attempt: a transport may add to it, and may still read it after it has returned.
+func (r *run) header() http.Header {
+	const contentType = "application/json"
+	values := [...]string{contentType, r.UserAgent, r.Key.Reveal(), r.ID, r.WorkspaceID}
+	h := http.Header{
+		"Accept":       values[0:1:1],
+		"User-Agent":   values[1:2:2],
+		"X-Api-Key":    values[2:3:3],
+		"X-Request-Id": values[3:4:4], // not documented by the service, which may ignore it
+	}
+	if r.Body != nil {
+		h["Content-Type"] = []string{contentType}
+	}
+	if r.WorkspaceID != "" {
+		h["Workspaceid"] = values[4:5:5]
+	}
+	return h
+}
+
+// exchange hands the request to the transport and reads the answer.
+func (r *run) exchange(req *http.Request) Outcome {
+	transport := r.Transport
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	resp, err := transport.RoundTrip(req)
+	if err == nil && (resp == nil || resp.StatusCode == 0) { // an easy mistake in a fake
+		err = errors.New("the Transport returned neither an answer with a status nor an error")
+	}
+	if err != nil {
+		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
+			err = urlErr.Err // its text holds the URL with the query
+		}
+		return Outcome{Err: withoutAdvice(err)}
+	}
+	out := Outcome{Status: resp.StatusCode, Header: resp.Header}
+	if resp.Body == nil { // which http.Client accepts from a fake too
+		resp.Body = http.NoBody
+	}
+	if out.Status < 200 { // a 101 hands over the connection: its body may never end, not even with the context
+		resp.Body.Close()
+		return out
+	}
+	limit := int64(MaxError)
+	if out.Status/100 == 2 {
+		limit = maxAnswer
+	}
+	out.Body, err = readBody(resp, limit)
+	switch {
+	case out.Status/100 != 2: // the status says enough, however much of the body came
+		out.Body = out.Body[:min(int64(len(out.Body)), limit)]
+	case err != nil:
+		out.Err = err
+	case int64(len(out.Body)) > limit:
+		out.Err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB: ask for fewer records at once with Limit", maxAnswer>>20), true
+	}
+	return out
+}
+
+// withoutAdvice cuts an error of HTTP/2 down to the reset or GOAWAY that it reports. The rest of its text advises to set
+// Request.GetBody, which would let net/http repeat requests.
+func withoutAdvice(err error) error {
+	text := strings.TrimPrefix(err.Error(), "http2: Transport: cannot retry err [")
+	if text, _, found := strings.Cut(text, "] after Request.Body was written"); found {
+		return errors.New(text)
+	}
+	return err
+}
+
+// readBody reads up to limit+1 bytes, drains a little more so that the connection can be used again, and closes the body.
+func readBody(resp *http.Response, limit int64) ([]byte, error) {
+	defer resp.Body.Close()
+	var buf bytes.Buffer
+	buf.Grow(int(min(max(resp.ContentLength, 0), 1<<20)) + bytes.MinRead)
+	_, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	if err == nil && int64(buf.Len()) > limit {
+		_, _ = io.CopyN(io.Discard, resp.Body, MaxError) // an error here costs only the connection
+	}
+	return buf.Bytes(), err
+}

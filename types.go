@@ -1,0 +1,270 @@
+package signforms
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/signforms/signforms-go/internal/call"
+)
+
+// DocumentRef identifies a document for Void and Remind. Get one from a record's Ref method, [PDFDocument] or
+// [TemplateDocument]. It is comparable. To store one, write its text and read it back with [ParseDocumentRef].
+type DocumentRef struct{ documentType, documentID, responseID string }
+
+// PDFDocument returns the reference to a PDF document. Its id is a UUID.
+func PDFDocument(documentID string) DocumentRef {
+	return DocumentRef{documentType: string(TypePDF), documentID: documentID}
+}
+
+// TemplateDocument returns the reference to a document made from a template. The template's id is a UUID. The document's id is
+// an ObjectId, which send results call createdDocumentId and respondents call respondentDocumentId.
+func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
+	return DocumentRef{string(TypePDFTemplate), templateID, createdDocumentID}
+}
+
+// ParseDocumentRef parses the text that [DocumentRef.String] returns: PDF:<document id> or
+// PDF_TEMPLATE:<template id>:<created document id>. Its error matches ErrInvalid.
+func ParseDocumentRef(text string) (DocumentRef, error) {
+	var r DocumentRef
+	kind, ids, _ := strings.Cut(text, refSeparator)
+	switch kind {
+	case string(TypePDF):
+		r = PDFDocument(ids)
+	case string(TypePDFTemplate):
+		template, created, _ := strings.Cut(ids, refSeparator)
+		r = TemplateDocument(template, created)
+	default:
+		return DocumentRef{}, parseRef.refused("must be PDF:<document id> or PDF_TEMPLATE:<template id>:<created document id>")
+	}
+	if _, err := r.inputs(parseRef); err != nil {
+		return DocumentRef{}, err
+	}
+	return r, nil
+}
+
+// refSeparator separates the parts of a reference's text. No id contains it.
+const refSeparator = ":"
+
+var parseRef = method{name: "parse document reference"}
+
+func (m method) refused(problem string) error {
+	var c checks
+	c.add("DocumentRef", problem)
+	return c.err(m)
+}
+
+// String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero DocumentRef.
+func (r DocumentRef) String() string {
+	parts := []string{r.documentType, r.documentID, r.responseID}
+	if r.documentType != string(TypePDFTemplate) {
+		parts = parts[:2]
+	}
+	if r == (DocumentRef{}) {
+		return ""
+	}
+	return strings.Join(parts, refSeparator)
+}
+
+// MarshalText returns the text of String, so that a reference works in JSON, logs and flags. It returns an error for a
+// reference that [ParseDocumentRef] would refuse, except the zero DocumentRef.
+func (r DocumentRef) MarshalText() ([]byte, error) {
+	if r == (DocumentRef{}) {
+		return []byte{}, nil
+	}
+	if _, err := r.inputs(parseRef); err != nil {
+		return nil, err
+	}
+	return []byte(r.String()), nil
+}
+
+// UnmarshalText is [ParseDocumentRef], and reads an empty text as the zero DocumentRef.
+func (r *DocumentRef) UnmarshalText(text []byte) (err error) {
+	*r = DocumentRef{}
+	if len(text) > 0 {
+		*r, err = ParseDocumentRef(string(text))
+	}
+	return err
+}
+
+func (r DocumentRef) inputs(m method) (call.Inputs, error) {
+	var c checks
+	switch r.documentType {
+	case string(TypePDF):
+		c.uuid("DocumentRef.documentID", r.documentID)
+	case string(TypePDFTemplate):
+		c.uuid("DocumentRef.templateID", r.documentID)
+		if r.responseID == "" {
+			c.add("DocumentRef.createdDocumentID", "must be given: of a template, only the documents made from it can be voided or reminded")
+		} else {
+			c.objectID("DocumentRef.createdDocumentID", r.responseID)
+		}
+	default:
+		c.add("DocumentRef", "must be made with PDFDocument, TemplateDocument or a record's Ref method")
+	}
+	var in call.Inputs
+	in.Str("documentId", r.documentID)
+	in.Str("documentType", r.documentType)
+	in.Str("responseId", r.responseID)
+	return in, c.err(m)
+}
+
+// DocumentStatus is the status of a document. Unknown values are kept as received.
+type DocumentStatus string
+
+// The statuses of documents. The text PENDING, for a document in progress, is not documented by the service.
+const (
+	StatusDraft    DocumentStatus = "DRAFT"
+	StatusPending  DocumentStatus = "PENDING"
+	StatusSigned   DocumentStatus = "SIGNED"
+	StatusPaid     DocumentStatus = "PAID"
+	StatusDeclined DocumentStatus = "DECLINED"
+	StatusExpired  DocumentStatus = "EXPIRED"
+	StatusDeleted  DocumentStatus = "DELETED"
+	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
+)
+
+// DocumentStatuses returns the known statuses of documents, in the order of their constants.
+func DocumentStatuses() []DocumentStatus {
+	return []DocumentStatus{StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid}
+}
+
+// CanVoid reports whether the service's description allows voiding in this status. It is true for VOID, where a repeat
+// changes nothing, and for DRAFT and unknown statuses, where the service decides.
+func (s DocumentStatus) CanVoid() bool {
+	switch s {
+	case StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted:
+		return false
+	}
+	return true
+}
+
+// CanRemind reports whether the service's description allows reminding in this status. It is true for PAID, where nobody is
+// pending and so nobody is reminded, and for DRAFT and unknown statuses, where the service decides.
+func (s DocumentStatus) CanRemind() bool {
+	switch s {
+	case StatusSigned, StatusVoid, StatusExpired, StatusDeclined, StatusDeleted:
+		return false
+	}
+	return true
+}
+
+func (s DocumentStatus) normal() DocumentStatus {
+	if strings.EqualFold(string(s), "voided") {
+		return StatusVoid
+	}
+	return s
+}
+
+// SignerStatus is the status of one signer. Unknown values are kept as received. DRAFT and the empty string were seen too; they
+// have no constant here, as only webhook events are known to have DRAFT.
+type SignerStatus string
+
+// The statuses of signers.
+const (
+	SignerPending SignerStatus = "PENDING"
+	SignerViewed  SignerStatus = "VIEWED"
+	SignerSigned  SignerStatus = "SIGNED"
+)
+
+// SigningType distinguishes PDF documents from templates. Unknown values are kept as received.
+type SigningType string
+
+// The signing types of documents.
+const (
+	TypePDF         SigningType = "PDF"
+	TypePDFTemplate SigningType = "PDF_TEMPLATE"
+
+	typeForm SigningType = "FORM_TEMPLATE" // of a send
+)
+
+// SortOrder is the order of a list by time of creation. Documents created at the same time are assumed to be ordered by id (not
+// documented by the service).
+type SortOrder string
+
+// The sort orders. The service's default is NewestFirst.
+const (
+	OldestFirst SortOrder = "asc"
+	NewestFirst SortOrder = "desc"
+)
+
+// Signer is a person who signs. Which fields are set differs between documents, respondents and send results.
+type Signer struct {
+	// SignerID in a send result is assumed to equal the id in webhook events. Not documented by the service.
+	SignerID       string       `json:"signerId"`
+	Name           string       `json:"name"`
+	Email          string       `json:"email"`
+	Status         SignerStatus `json:"status"`
+	RoleTitle      string       `json:"roleTitle"`
+	SignerIP       string       `json:"signerIp"`
+	HasDeclined    bool         `json:"hasDeclined"`
+	SigningOrderNo int          `json:"signingOrderNo"` // 1-based; 0 when there is no order
+	// SentURL is the signer's link. Only send results have it.
+	SentURL SigningLink `json:"sentUrl"`
+}
+
+// Role is a role of a template. Its content is not documented by the service.
+type Role struct {
+	RoleTitle  string `json:"roleTitle"`
+	RoleColour string `json:"roleColour"`
+}
+
+func signerIDs(signers []Signer) (ids []string) {
+	for i := range signers {
+		if id := signers[i].SignerID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+const redacted = "[redacted]"
+
+// A SigningLink is the URL at which one signer signs. Whoever has it can sign, so fmt, slog and encoding/json print it as
+// "[redacted]". Use string(link) for the URL. Where a verb does not fit the value around the link, such as %s for a map of
+// pointers to structs, or the link itself, as %w and %p, fmt calls no methods and prints the URL. go vet reports most such verbs. Nor
+// are methods called for a link in an unexported field (fmt), as the key of a map (encoding/json), and by encoding/gob.
+type SigningLink string
+
+// Format prints "[redacted]" for every verb.
+func (l SigningLink) Format(w fmt.State, _ rune) { io.WriteString(w, l.redact()) }
+
+// LogValue returns "[redacted]".
+func (l SigningLink) LogValue() slog.Value { return slog.StringValue(l.redact()) }
+
+// MarshalText returns "[redacted]", so that a result logged as JSON does not contain the link.
+func (l SigningLink) MarshalText() ([]byte, error) { return []byte(l.redact()), nil }
+
+// UnmarshalText reads a link. A redacted one becomes empty.
+func (l *SigningLink) UnmarshalText(text []byte) error {
+	*l = SigningLink(text)
+	if string(text) == redacted {
+		*l = ""
+	}
+	return nil
+}
+
+func (l SigningLink) redact() string {
+	if l == "" {
+		return ""
+	}
+	return redacted
+}
+
+// A RawAnswer is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which
+// refuses the byte order mark that some services write first: bytes.TrimPrefix(raw, []byte("\ufeff")). It may contain personal
+// data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert
+// it to json.RawMessage.
+type RawAnswer []byte
+
+// Format prints the number of bytes for every verb.
+func (a RawAnswer) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
+
+// LogValue returns the number of bytes.
+func (a RawAnswer) LogValue() slog.Value { return slog.StringValue(a.size()) }
+
+// MarshalText returns the number of bytes.
+func (a RawAnswer) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
+
+func (a RawAnswer) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }
