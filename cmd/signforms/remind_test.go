@@ -130,3 +130,38 @@ func TestFlagsOfRemind(t *testing.T) {
 	}
 	require.Empty(t, s.asked())
 }
+
+// A round that is killed goes on: nobody is reminded twice, and the limit holds over all runs. Who waits for the limit is not unknown.
+func TestRemindIsKilledAndGoesOn(t *testing.T) {
+	s := remindService(t)
+	_, file := pendingOf(t)
+	args := append(remindAll, "--results", file)
+	g := &gate{method: http.MethodPost}
+	g.before = func(n int) {
+		if n == 2 { // it arrives, but the program is killed before the answer
+			current().kill()
+			current().end()
+		}
+	}
+	g.after = func(n int) {
+		if n == 4 { // it was carried out, and its answer is lost
+			current().kill()
+			current().end()
+		}
+	}
+	g.stand(t, s)
+	for range 2 {
+		require.Equal(t, -1, start(t, nil, args...).end())
+	}
+	p := start(t, nil, args...)
+	require.Eventually(t, func() bool { return g.count() == 5 }, 10*time.Second, time.Millisecond)
+	p.kill() // as it waits for the limit, or right before
+	require.Equal(t, -1, p.end())
+
+	p = start(t, nil, args...)
+	require.Equal(t, cli.ExitUnknown, p.end(), "%s", &p.stderr)
+	atMostOnce(t, s.mailed("reminder"))
+	require.LessOrEqual(t, g.most(), 5)
+	require.Len(t, s.mailed("reminder"), 10, "nine documents, of which one has two signers")
+	require.Regexp(t, `[23] unknown`, p.stderr.String())
+}
