@@ -5,10 +5,15 @@ import (
 	"fmt"
 	"log"
 	"net/http"
+	"net/http/httptest"
 	"os"
+
+	"go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/otel"
+	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -38,3 +43,53 @@ func ExampleTelemetry_Handler() {
 }
 
 func process(context.Context, webhook.Event) error { return nil }
+
+// The spans of a send and of the event that its signature causes. A program gives the provider an exporter of its own.
+func Example() {
+	ctx := context.Background()
+	spans := tracetest.NewInMemoryExporter()
+	telemetry, err := otel.New(&otel.Options{TracerProvider: trace.NewTracerProvider(trace.WithSyncer(spans))})
+	if err != nil {
+		log.Fatal(err)
+	}
+	service, err := signformstest.Start(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer service.Close()
+	verifier, err := webhook.NewVerifier([]string{service.WebhookSecret}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Other: process}, nil), telemetry.Handler(nil))
+	receiver := httptest.NewServer(telemetry.Deliveries(handler))
+	defer receiver.Close()
+	service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+	client, err := signforms.New(service.URL, service.APIKey, telemetry.Client(service.ClientOptions()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sent, err := client.Templates.Send(ctx, signforms.TemplateSendParams{
+		TemplateID: offer, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign(); err != nil {
+		log.Fatal(err)
+	}
+	if err := service.Settle(ctx); err != nil {
+		log.Fatal(err)
+	}
+	for _, span := range spans.GetSpans() {
+		fmt.Println(span.Name)
+	}
+	// Unordered output:
+	// POST
+	// signforms.send
+	// process new_template_response_individual_signed
+	// signforms.delivery
+	// process new_template_response
+	// signforms.delivery
+}

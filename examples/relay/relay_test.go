@@ -1,4 +1,4 @@
-package main
+package relay
 
 import (
 	"bufio"
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	case roleRelay:
 		go endWithInput()
 		fmt.Println("ready")
-		check(run(context.Background(), filepath.Join(os.Getenv("RELAY_TEST_DIR"), "events.db"), os.Getenv("RELAY_TEST_URL"), ""))
+		check(Run(context.Background(), filepath.Join(os.Getenv("RELAY_TEST_DIR"), "events.db"), os.Getenv("RELAY_TEST_URL"), ""))
 	}
 	os.Exit(m.Run())
 }
@@ -173,8 +173,8 @@ func TestWithoutArguments(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	for _, c := range [][2]string{{"", ""}, {"nats://x", "y:1"}} {
-		err := run(t.Context(), filepath.Join(t.TempDir(), "events.db"), c[0], c[1])
-		require.ErrorContains(t, err, "want one of -nats and -kafka")
+		err := Run(t.Context(), filepath.Join(t.TempDir(), "events.db"), c[0], c[1])
+		require.ErrorContains(t, err, "want one of nats and kafka")
 	}
 	_, err := newKafka([]string{"127.0.0.1:1"})
 	require.Error(t, err)

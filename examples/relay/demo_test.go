@@ -1,4 +1,4 @@
-package main
+package relay
 
 import (
 	"context"
@@ -54,7 +54,7 @@ func runDemo(ctx context.Context) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	relayed := make(chan error, 1)
-	go func() { relayed <- run(ctx, db, broker.ClientURL(), "") }()
+	go func() { relayed <- Run(ctx, db, broker.ClientURL(), "") }()
 	err = consume(ctx, broker.ClientURL(), stored)
 	stop()
 	return errors.Join(err, <-relayed)

@@ -1,24 +1,15 @@
-// Relay publishes the events of a queue to a streaming platform: NATS JetStream, Kafka, or any other for which Watermill has a
-// Publisher that waits for confirmations.
-//
-//	go run .
-//	relay -db events.db -nats nats://localhost:4222
-//	relay -db events.db -kafka broker1:9092,broker2:9092
+// Package relay publishes the events of a queue to a streaming platform: NATS JetStream, Kafka, or any other for which Watermill has
+// a Publisher that waits for confirmations. It is code to copy from.
 //
 // It processes the queue that a receiving process fills (see docs/receiving.md). The same process can do both. An event is done
 // when the broker has confirmed it. Events of one line arrive in order, each at least once. An event whose confirmation was lost
-// is published again with the same message id. Without arguments it relays the events of an embedded service to an embedded NATS
-// server, and ends.
-package main
+// is published again with the same message id.
+package relay
 
 import (
 	"context"
 	"errors"
-	"flag"
-	"log"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
@@ -26,25 +17,8 @@ import (
 	"github.com/signforms/signforms-go/queue"
 )
 
-func main() {
-	db := flag.String("db", "events.db", "file of the queue")
-	nats := flag.String("nats", "", "URL of a NATS server with JetStream")
-	kafka := flag.String("kafka", "", "Kafka brokers, host:port separated by commas")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	var err error
-	if flag.NFlag() == 0 {
-		err = runDemo(ctx)
-	} else {
-		err = run(ctx, *db, *nats, *kafka)
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run(ctx context.Context, db, nats, kafka string) error {
+// Run relays the queue in the file db until ctx ends: to the NATS server at a URL, or to Kafka brokers, host:port separated by commas.
+func Run(ctx context.Context, db, nats, kafka string) error {
 	publisher, err := newPublisher(ctx, nats, kafka)
 	if err != nil {
 		return err
@@ -60,7 +34,7 @@ func run(ctx context.Context, db, nats, kafka string) error {
 func newPublisher(ctx context.Context, nats, kafka string) (message.Publisher, error) {
 	switch {
 	case (nats == "") == (kafka == ""):
-		return nil, errors.New("want one of -nats and -kafka")
+		return nil, errors.New("want one of nats and kafka")
 	case nats != "":
 		return newNATS(ctx, nats)
 	}

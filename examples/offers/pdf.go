@@ -1,0 +1,73 @@
+package offers
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// maxPDF bounds a download, in bytes.
+const maxPDF = 100 << 20
+
+// keepPDFs downloads the PDFs of signed offers into their rows. One that cannot be had is tried again in each pass. It asks
+// for the link anew, because links expire.
+func (a *Offers) keepPDFs(ctx context.Context) error {
+	signed, err := a.Find(ctx, "state = 'signed' AND pdf IS NULL")
+	for _, o := range signed {
+		r, pdfErr := a.client.Templates.Respondent(ctx, o.Document)
+		if pdfErr == nil {
+			var pdf []byte
+			if pdf, pdfErr = a.download(ctx, r.FinishedPDFURL); pdfErr == nil {
+				pdfErr = a.to(ctx, Signed, o, ", pdf = ?", pdf)
+			}
+		}
+		if pdfErr != nil {
+			err = errors.Join(err, fmt.Errorf("the PDF of %s: %w", o.Ref, pdfErr))
+		}
+	}
+	return err
+}
+
+// PDF returns the signed PDF of an offer. The error is sql.ErrNoRows if there is none yet.
+func (a *Offers) PDF(ctx context.Context, ref string) (pdf []byte, err error) {
+	err = a.db.QueryRowContext(ctx, "SELECT pdf FROM offers WHERE ref = ? AND pdf IS NOT NULL", ref).Scan(&pdf)
+	return pdf, err
+}
+
+var errNotListed = errors.New("the link to the PDF, or what it redirects to, does not begin with one of Hosts")
+
+// listed refuses a request to another host than those that PDFs may come from, and redirects without end. A link is untrusted
+// data, and may point into your own network.
+func (a *Offers) listed(r *http.Request, before []*http.Request) error {
+	allowed := func(host string) bool { return strings.HasPrefix(r.URL.String(), strings.TrimRight(host, "/")+"/") }
+	if len(before) > 5 || !slices.ContainsFunc(a.Hosts, allowed) {
+		return errNotListed
+	}
+	return nil
+}
+
+// download gets a PDF from one of the hosts, whole: one that was cut off has no mark at its end. Its errors do not quote the
+// link, because anyone with the link can read the document.
+func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
+	if err != nil || a.listed(r, nil) != nil {
+		return nil, errNotListed
+	}
+	pdfs := http.Client{CheckRedirect: a.listed} // has no API key and no cookies
+	answer, err := pdfs.Do(r)
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the link
+	}
+	defer answer.Body.Close()
+	pdf, err := io.ReadAll(io.LimitReader(answer.Body, maxPDF+1))
+	whole := bytes.HasPrefix(pdf, []byte("%PDF-")) && bytes.Contains(pdf[max(0, len(pdf)-1024):], []byte("%%EOF"))
+	if err == nil && (answer.StatusCode != http.StatusOK || len(pdf) > maxPDF || !whole) {
+		err = fmt.Errorf("the download was answered %d, with %d bytes that are not a whole PDF", answer.StatusCode, len(pdf))
+	}
+	return pdf, err
+}
