@@ -296,3 +296,28 @@ func TestBatchesThatStop(t *testing.T) {
 	_, stderr = m.sends(t, m.path, cli.ExitFailure)
 	require.Contains(t, stderr, "0 sent; 1 failed; 5 not tried; the service refuses the API key or the workspace; ")
 }
+
+// A loss of power leaves the beginning of a file, or blanks behind it. Whatever was asked for by then is not sent again.
+func TestTornResults(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 5, Times: 2, Status: 409})()
+	m.sends(t, m.path, cli.ExitPartial)
+	text := m.read(t, m.results())
+	head := strings.Index(text, "2,sending")
+	for end := range len(text) {
+		if end < head && end%13 > 0 {
+			continue
+		}
+		m.write(t, m.results(), text[:end]+strings.Repeat("\x00", end%3))
+		stdout, _ := m.sends(t, m.path, cli.ExitOK, "--dry-run")
+		for line := range 4 {
+			at := strings.Index(text, fmt.Sprintf("\n%d,sending,", line+2)) + 1
+			whole := at + strings.Index(text[at:], "\n") + 1
+			again := strings.Contains(stdout, fmt.Sprintf("%d\twould be sent", line+2))
+			if end <= at || end >= whole { // within the row, nothing was asked for yet
+				require.Equal(t, end <= at, again, "line %d of %q", line+2, text[:end])
+			}
+		}
+		require.True(t, strings.HasPrefix(text, m.read(t, m.results())) || end > head, "a file without rows is whole")
+	}
+}

@@ -159,8 +159,8 @@ func (b *batch) try(ctx context.Context, it item) record {
 		state, r.Outcome, r.Message = unknown, unknown, err.Error()
 	default:
 		state, r.Outcome, r.Message = failed, failed, err.Error()
-		note = "refused"
-		if e != nil {
+		note = "not carried out"
+		if e != nil && e.StatusCode > 0 { // its text may hold an address
 			note = strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode)))
 		}
 	}
@@ -214,17 +214,8 @@ func (b *batch) verdict(all, doubtful int) error {
 	case errors.Is(b.ended, errInterrupted):
 		code = cli.ExitInterrupted
 	}
-	return cli.ExitWith(code, &verdict{strings.Join(texts, "; "), b.ended})
+	return cli.ExitWith(code, errors.New(strings.Join(texts, "; ")))
 }
-
-// verdict is how a batch ended, with the error that stopped it, if one did.
-type verdict struct {
-	text  string
-	cause error
-}
-
-func (v *verdict) Error() string { return v.text }
-func (v *verdict) Unwrap() error { return v.cause }
 
 // refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it. A malformed id,
 // or one that is given twice, is an error before anything is done with the others.

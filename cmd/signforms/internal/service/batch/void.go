@@ -3,6 +3,7 @@ package batch
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -52,7 +53,7 @@ func void(client *signforms.Client, ref signforms.DocumentRef) func(context.Cont
 			return "", res.Message, nil
 		}
 		if e, answered := errors.AsType[*signforms.Error](err); answered && e.Attempts > 0 && errors.Is(err, signforms.ErrUnavailable) {
-			return "", "", &verdict{service.InFlags(err).Error() + "; it may be void all the same: voiding it again does no harm", signforms.ErrUnavailable}
+			return "", "", fmt.Errorf("%w; it may be void all the same: voiding it again does no harm", service.InFlags(err))
 		}
 		return "", "", service.InFlags(err)
 	}
