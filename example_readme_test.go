@@ -40,7 +40,7 @@ func TestREADMEReceive(t *testing.T) {
 	require.NoError(t, err)
 	receiver := httptest.NewServer(http.DefaultServeMux)
 	defer receiver.Close()
-	service.AddWebhook(signformstest.Webhook{URL: receiver.URL + "/webhook", Event: signformstest.TemplateResponse})
+	service.AddWebhook(signformstest.Webhook{URL: receiver.URL + "/webhook", Event: signformstest.FamilyTemplateResponse})
 	verifier, err := webhook.NewVerifier([]string{service.WebhookSecret}, nil)
 	require.NoError(t, err)
 	var got []string

@@ -129,7 +129,7 @@ func ExampleDocumentsService_Void() {
 func ExampleFormsService_Send() {
 	srv, client := startExample()
 	defer srv.Close()
-	formID := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Your name?", Required: true}}})
+	formID := srv.AddForm(signformstest.Form{Title: "Intake", Questions: []signformstest.Question{{Question: "Your name?", Required: true}}})
 
 	ctx := context.Background()
 	_, err := client.Forms.Send(ctx, signforms.FormSendParams{

@@ -261,7 +261,7 @@ func Example_eventsOfASend() {
 	offers := &offers{client: client, intents: map[string]string{}, documents: map[string][]string{}, signed: map[string]bool{}}
 	receiver := httptest.NewServer(offers.receiver(srv.WebhookSecret))
 	defer receiver.Close()
-	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 
 	ctx := context.Background()

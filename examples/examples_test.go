@@ -169,7 +169,7 @@ func receiver(t *testing.T, secrets string) (cmd *exec.Cmd, url string, out *buf
 func TestWebhookReceiver(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	cmd, url, out := receiver(t, "another,"+srv.WebhookSecret)
-	srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})
+	srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.FamilySignatureCompleted})
 	id := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, srv.Signer(id, "ann@example.com").Sign())
 	require.NoError(t, srv.Settle(t.Context()))

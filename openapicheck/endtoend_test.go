@@ -34,7 +34,7 @@ func newWorld(t *testing.T) *world {
 		Name: "Engagement " + odd, Roles: []signformstest.Role{{Title: "Client " + odd, Colour: "#1F6FEB"}, {Title: "Counsel"}},
 		SigningOrder: true, Variables: []string{"[fee]"},
 	})
-	w.form = w.srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name", Required: true}}})
+	w.form = w.srv.AddForm(signformstest.Form{Title: "Intake", Questions: []signformstest.Question{{Question: "Name", Required: true}}})
 	w.document = w.addDocument()
 	return w
 }

@@ -64,7 +64,7 @@ func Example() {
 	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Other: process}, nil), telemetry.Handler(nil))
 	receiver := httptest.NewServer(telemetry.Deliveries(handler))
 	defer receiver.Close()
-	service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
 	offer := service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	client, err := signforms.New(service.URL, service.APIKey, telemetry.Client(service.ClientOptions()))
 	if err != nil {

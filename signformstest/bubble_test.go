@@ -30,7 +30,7 @@ func TestTwoVirtualDays(t *testing.T) {
 		start, tries := time.Now(), 0
 		var arrived time.Duration
 		srv.AddWebhook(signformstest.Webhook{
-			Event: signformstest.TemplateResponse,
+			Event: signformstest.FamilyTemplateResponse,
 			URL: network.Serve("app.test", webhook.NewHandler(verifier, webhook.Funcs{
 				TemplateViewed: func(context.Context, *webhook.TemplateViewed) error {
 					if tries++; tries < 8 {

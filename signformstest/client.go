@@ -1,6 +1,7 @@
 package signformstest
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -13,7 +14,9 @@ import (
 func (s *Server) Client() *signforms.Client {
 	s.t.Helper()
 	client, err := signforms.New(s.URL, s.APIKey, s.ClientOptions())
-	s.require(err == nil, "Client: %v", err)
+	if err != nil {
+		s.t.Fatalf("signformstest: Client: %v", err)
+	}
 	return client
 }
 
@@ -32,6 +35,10 @@ func (s *Server) ClientOptions() *signforms.Options {
 		RetryWaitMin: time.Millisecond,
 		RetryWaitMax: time.Millisecond,
 		LimitStore:   s.budget,
-		Endpoints:    s.options.Profile.Endpoints,
+		Endpoints:    s.profile.Endpoints,
 	}
 }
+
+// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
+// with the server.
+func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }

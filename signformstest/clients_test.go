@@ -36,13 +36,10 @@ func TestWhatAClientMakesOfFaults(t *testing.T) {
 		"cut":               {fault: fault{Cut: 20, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
 		"empty":             {fault: fault{Body: " ", AfterWork: true}, list: unavailable, send: unknown, lists: 1, sent: 1},
 		"garbage":           {fault: fault{Body: "{garbage"}, list: unavailable, send: unknown, lists: 1, sent: 0},
-		"HTML":              {fault: fault{Body: "<html>", ContentType: "text/html"}, list: unavailable, send: unknown, lists: 1, sent: 0},
-		"wrong types":       {fault: fault{WrongTypes: true}, list: nil, send: signforms.ErrOutcomeUnknown, lists: 1, sent: 1},
-		"unknown values":    {fault: fault{Unknown: true}, list: nil, send: nil, lists: 1, sent: 1},
+		"HTML":              {fault: fault{Body: "<html>"}, list: unavailable, send: unknown, lists: 1, sent: 0},
+		"unknown values":    {fault: fault{Odd: true}, list: nil, send: nil, lists: 1, sent: 1},
 		"latency":           {fault: fault{Latency: time.Second}, list: nil, send: nil, lists: 1, sent: 1},
 		"latency, too long": {fault: fault{Latency: time.Hour}, list: context.DeadlineExceeded, send: unknown, lists: 4, sent: 1},
-		"drip":              {fault: fault{Drip: time.Millisecond}, list: nil, send: nil, lists: 1, sent: 1},
-		"drip, too slow":    {fault: fault{Drip: time.Second}, list: context.DeadlineExceeded, send: unknown, lists: 4, sent: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -50,7 +47,6 @@ func TestWhatAClientMakesOfFaults(t *testing.T) {
 				defer network.Close()
 				srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 				defer srv.Close()
-				requireFaultsHappen(t, srv)
 				set := func() (remove func()) {
 					if c.fault == (fault{}) {
 						return func() {}

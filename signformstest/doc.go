@@ -1,14 +1,24 @@
 // Package signformstest is the Signing and Forms Service in a test: stateful, in memory, in this process, offline.
 //
 //	srv := signformstest.NewServer(t, nil)
-//	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
-//	sent, err := srv.Client().Templates.Send(ctx, signforms.TemplateSendParams{…})
-//	err = srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign()
+//	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
+//	offer := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
+//	sent, err := srv.Client().Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: offer, Receivers: …})
+//	err = srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign() // or Decline("too expensive")
+//	err = srv.Settle(ctx)                                               // the webhook has got its events
+//	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 1})  // the next delivery gets lost, and is repeated
+//	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, AfterWork: true, Reset: true, Times: 1}) // a lost answer
+//	srv.Advance(72 * time.Hour)                                         // three days later
+//	srv.Requests(); srv.Deliveries(); srv.Messages()                    // what happened
 //
-// Start with [NewServer] (or [Start] outside a test), [Server.Signer] and [Server.AddWebhook].
+// [Server.ClientOptions] is for a program that builds its own client, [Options].ReminderLimit for one that reminds. A receiver
+// verifies with [Server].WebhookSecret; after [Server.Advance] it needs Options.VirtualTimestamps and the clock [Server.Now].
 //
-// A server keeps documents, enforces statuses and the signing order, counts reminders, and signs and retries its webhooks.
-// [Server.Advance] moves its clock, and [Server.Settle] waits until webhooks have arrived, so no test has to sleep.
+// A server keeps documents, enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps
+// all templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves its
+// clock, and Settle waits until webhooks have arrived. A wrong use of a method fails the test, or panics outside of one. An act that
+// the service refuses returns an error, which matches [signforms.ErrRefused], [signforms.ErrNotFound] or [signforms.ErrInvalid] as
+// that of the client would. All methods are safe for concurrent use.
 //
 // With a [Network] nothing touches a socket. Client, service and receiver can then run inside a [testing/synctest] bubble, where
 // hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
@@ -19,18 +29,14 @@
 //		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
 //		defer srv.Close()
 //		srv.AddWebhook(signformstest.Webhook{
-//			URL: network.Serve("app.test", handler), Event: signformstest.TemplateResponse,
+//			URL: network.Serve("app.test", handler), Event: signformstest.FamilyTemplateResponse,
 //		})
 //		…
 //		time.Sleep(48 * time.Hour) // what the handler refused was retried
 //		err := srv.Settle(t.Context())
 //	})
 //
-// It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it;
-// [Profile] has others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] has what would have
-// been. Log entries contain personal data and what went over the wire; their String methods leave these out. The API keys and
-// webhook secrets of a server are made up for tests, so they are plain strings. Links are of the type [signforms.SigningLink],
-// which is not printed.
-//
-// All methods of a [Server] are safe for concurrent use.
+// It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it; [Profile]
+// has others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] has what would have been. Records
+// of what happened contain personal data and what went over the wire; their String methods leave these out.
 package signformstest

@@ -26,7 +26,7 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 	client := srv.Client()
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Questions: []signformstest.Question{{Question: "Name?"}}})
 	_, err := srv.SubmitForm(form, signformstest.Submission{})
 	require.NoError(t, err)
 

@@ -39,7 +39,7 @@ func Example() {
 		},
 	}, nil))
 	defer receiver.Close()
-	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
 
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	sent, err := srv.Client().Templates.Send(ctx, signforms.TemplateSendParams{
@@ -83,8 +83,8 @@ func ExampleServer_Advance() {
 	}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)}))
 	defer receiver.Close()
 
-	form := srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?"}}})
-	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FormResponse})
+	form := srv.AddForm(signformstest.Form{Title: "Intake", Questions: []signformstest.Question{{Question: "Name?"}}})
+	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyFormResponse})
 	if _, err := srv.SubmitForm(form, signformstest.Submission{Answers: map[string]string{"Name?": "Ann"}}); err != nil {
 		log.Fatal(err)
 	}

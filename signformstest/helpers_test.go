@@ -31,12 +31,3 @@ func call(t *testing.T, srv *signformstest.Server, method, path, body string) (i
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&answer))
 	return resp.StatusCode, answer
 }
-
-// requireFaultsHappen fails the test at its end if a fault was set, not taken back, and never happened.
-func requireFaultsHappen(t *testing.T, srv *signformstest.Server) {
-	t.Cleanup(func() {
-		for _, f := range srv.Faults() {
-			require.Positive(t, f.Happened, "%s", f)
-		}
-	})
-}

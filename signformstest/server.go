@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
+	"io"
 	"testing"
 	"time"
 
@@ -13,10 +13,14 @@ import (
 
 // Server is a running service. Its methods are safe for concurrent use. Do not change the exported fields.
 type Server struct {
-	*refserver.Server
+	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
+	APIKey        string // for x-api-key
+	WorkspaceID   string // for the workspaceid header
+	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
 
 	t       reporter
-	options Options
+	service *refserver.Server
+	profile Profile
 	budget  *clockedBudget // of clients
 }
 
@@ -44,8 +48,7 @@ func NewServer(t testing.TB, opts *Options) *Server {
 	return newServer(t, opts, refserver.NewServer(t, internal))
 }
 
-// Start starts a server outside a test. The caller closes it. A wrong use of the methods that would fail a test panics; methods
-// with Try before their names return errors instead.
+// Start starts a server outside a test. The caller closes it. A wrong use of its methods panics.
 func Start(opts *Options) (*Server, error) {
 	internal, err := opts.internal()
 	if err != nil {
@@ -53,54 +56,51 @@ func Start(opts *Options) (*Server, error) {
 	}
 	service, err := refserver.Start(internal)
 	if err != nil {
-		return nil, err
+		return nil, asSDK(err)
 	}
 	return newServer(panicker{}, opts, service), nil
 }
 
 func newServer(t reporter, opts *Options, service *refserver.Server) *Server {
-	s := &Server{Server: service, t: t}
-	if opts != nil {
-		s.options = *opts
+	s := &Server{
+		URL: service.URL, APIKey: service.APIKey, WorkspaceID: service.WorkspaceID, WebhookSecret: service.WebhookSecret,
+		t: t, service: service, budget: newClockedBudget(service.Now),
 	}
-	s.budget = newClockedBudget(s)
+	if opts != nil {
+		s.profile = opts.Profile
+	}
 	return s
 }
 
-func (s *Server) require(ok bool, format string, args ...any) {
-	if !ok {
-		s.t.Helper()
-		s.t.Fatalf("signformstest: "+format, args...)
-	}
-}
+// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind. It may be called
+// more than once. A closed server can still be asked what happened and what there is. What would change something returns an error
+// that matches [ErrClosed], or fails the test where it returns none; Advance, and the functions that Fail and FailWebhooks return, do
+// nothing.
+func (s *Server) Close() { s.service.Close() }
+
+// Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
+// Verifier's clock.
+func (s *Server) Now() time.Time { return s.service.Now() }
 
 // Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the way (webhook
 // retries, documents that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance
 // returns. Then calls of the server's clients that wait to send a reminder look at the clock again.
+//
+// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of the wall clock
+// is not waited for again until it answers. A closed server is not advanced, and that fails no test: a goroutine that advances may
+// outlive the server.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
-	err := s.TryAdvance(context.Background(), d)
-	s.require(err == nil || errors.Is(err, ErrClosed), "Advance: %v", err)
-}
-
-// TryAdvance is [Server.Advance], but returns an error.
-func (s *Server) TryAdvance(ctx context.Context, d time.Duration) error {
-	err := s.Server.TryAdvance(ctx, d)
+	err := asSDK(s.service.TryAdvance(context.Background(), d))
 	s.budget.clockMoved()
-	return err
-}
-
-// Reset deletes everything but the workspace, its API keys and the webhook secret, and frees the reminder budget of clients.
-func (s *Server) Reset() error {
-	if err := s.Server.Reset(); err != nil {
-		return err
+	if err != nil && !errors.Is(err, ErrClosed) {
+		s.t.Fatalf("signformstest: Advance: %v", err)
 	}
-	s.budget.reset()
-	return nil
 }
 
-// Format prints the URL for every verb.
-func (s *Server) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Server(%s)", s.URL) }
+// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error, does not
+// count. It returns ctx's error when that ends first, and [ErrClosed] when the server is closed first.
+func (s *Server) Settle(ctx context.Context) error { return asSDK(s.service.Settle(ctx)) }
 
-// LogValue returns what Format prints.
-func (s *Server) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
+// Format prints the URL for every verb: a server holds keys, signing links and personal data.
+func (s *Server) Format(w fmt.State, _ rune) { io.WriteString(w, "signformstest.Server("+s.URL+")") }

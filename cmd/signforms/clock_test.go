@@ -33,7 +33,7 @@ func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
 	}))
 	t.Cleanup(receiver.Close)
 	var made wire.ID
-	hook := signformstest.Webhook{URL: receiver.URL, Event: signformstest.SignatureCompleted}
+	hook := signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilySignatureCompleted}
 	require.NoError(t, c.Post(t.Context(), "/webhooks", hook, &made))
 	signs(t, c, lease(t, c), "ann@example.com")
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -513,7 +513,7 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	var template, form wire.ID
 	require.NoError(t, c.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
-	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{
+	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Questions: []signformstest.Question{
 		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}}, &form))
 	_, stderr, code := execute(t, "trigger", "new_template_response")
 	require.Equal(t, cli.ExitFailure, code)
@@ -567,7 +567,7 @@ func TestOperatesASandbox(t *testing.T) {
 	_, stderr, code = execute(t, "documents", "list")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox")
-	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How?"}}}}, nil))
+	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Questions: []signformstest.Question{{Question: "How?"}}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)

@@ -59,7 +59,7 @@ func newService(t *testing.T, o *signformstest.Options) *testService {
 		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller"}}})
 	require.NoError(t, err)
 	s.sent = result.CreatedDocumentID
-	s.survey = s.AddForm(signformstest.Form{Title: "Survey", Fields: []signformstest.Field{{Question: "How was it?"}, {Question: "Why?"}}})
+	s.survey = s.AddForm(signformstest.Form{Title: "Survey", Questions: []signformstest.Question{{Question: "How was it?"}, {Question: "Why?"}}})
 	s.response, err = s.SubmitForm(s.survey, signformstest.Submission{RespondentEmail: "cem@example.com", Answers: map[string]string{"How was it?": "=good, \"very\""}})
 	require.NoError(t, err)
 	s.names = []string{s.old, "OLD", s.lease, "LEASE", s.notice, "NOTICE", s.offer, "OFFER", s.sent, "SENT", s.survey, "SURVEY", s.response, "RESPONSE",

@@ -144,7 +144,7 @@ func TestReceive(t *testing.T) {
 	t.Setenv("SIGNFORMS_WEBHOOK_SECRET", s.WebhookSecret)
 	dir := filepath.Join(t.TempDir(), "samples")
 	address, end := receiving(t, "--record", dir)
-	for _, family := range []signformstest.EventFamily{signformstest.SignatureCompleted, signformstest.TemplateResponse} {
+	for _, family := range []signformstest.EventFamily{signformstest.FamilySignatureCompleted, signformstest.FamilyTemplateResponse} {
 		s.AddWebhook(signformstest.Webhook{URL: address + "hook", Event: family})
 	}
 	require.NoError(t, s.Signer(s.lease, "ben@example.com").Sign())

@@ -57,7 +57,7 @@ func Example() {
 		TemplateResponse: func(ctx context.Context, e *webhook.TemplateResponse) error { return o.Look(ctx, e.Signers) },
 	}, nil))
 	defer receiver.Close()
-	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
 
 	err = o.Add(ctx, offers.Offer{Ref: "offer-1", Template: template, Role: "Buyer", Name: "Ann", Email: "ann@example.com"})
 	if err == nil {

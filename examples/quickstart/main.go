@@ -42,7 +42,7 @@ func run(ctx context.Context) error {
 	}
 	defer receiver.Close()
 	for _, family := range []signformstest.EventFamily{
-		signformstest.FormResponse, signformstest.SignatureCompleted, signformstest.TemplateResponse,
+		signformstest.FamilyFormResponse, signformstest.FamilySignatureCompleted, signformstest.FamilyTemplateResponse,
 	} {
 		service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: family})
 	}
@@ -124,7 +124,7 @@ func countSigned(signers []signforms.Signer) (n int) {
 
 func (t tour) form(ctx context.Context) error {
 	formID := t.service.AddForm(signformstest.Form{
-		Title: "Move-in check", Fields: []signformstest.Field{{Question: "How many keys?", Required: true}},
+		Title: "Move-in check", Questions: []signformstest.Question{{Question: "How many keys?", Required: true}},
 	})
 	sent, err := t.client.Forms.Send(ctx, signforms.FormSendParams{
 		FormID: formID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}},

@@ -78,7 +78,7 @@ func receive(ctx context.Context, db string) (stored int, err error) {
 	}
 	receiver := httptest.NewServer(q.Handler(verifier))
 	defer receiver.Close()
-	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.SignatureCompleted})
+	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilySignatureCompleted})
 	for _, name := range []string{"Lease", "Offer"} {
 		ann := srv.Signer(srv.AddDocument(signformstest.Document{Name: name, Signers: []signformstest.Signer{{Email: "ann@example.com"}}}), "ann@example.com")
 		if err := errors.Join(ann.View(), ann.Sign(), srv.Settle(ctx)); err != nil {

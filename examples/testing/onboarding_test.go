@@ -33,7 +33,7 @@ func start(t *testing.T) (*onboarding.Onboarding, *signformstest.Server, *atomic
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(receiver.Close)
-	service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.TemplateResponse})
+	service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
 	return o, service, &down
 }
 

@@ -24,7 +24,7 @@ func startDemo(url string) (demo, error) {
 	if err != nil {
 		return demo{}, err
 	}
-	return demo{srv, srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.SignatureCompleted})}, nil
+	return demo{srv, srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.FamilySignatureCompleted})}, nil
 }
 
 // deliver has a document signed. Meanwhile it delivers one event again, delivers a forged one, and changes the secret.

@@ -29,5 +29,5 @@ func OfferParams(template string) signforms.TemplateSendParams {
 
 // AddIntake adds a form.
 func AddIntake(srv *signformstest.Server) string {
-	return srv.AddForm(signformstest.Form{Title: "Intake", Fields: []signformstest.Field{{Question: "Name?", Required: true}, {Question: "More?"}}})
+	return srv.AddForm(signformstest.Form{Title: "Intake", Questions: []signformstest.Question{{Question: "Name?", Required: true}, {Question: "More?"}}})
 }

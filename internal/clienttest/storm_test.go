@@ -23,7 +23,7 @@ import (
 var stormCalls = flag.Int("storm.calls", 400, "how many calls of each operation the storm makes")
 
 // done counts, by the service's own record, how often something was done.
-func done(srv *signformstest.Server, kind string) map[string]int {
+func done(srv *signformstest.Server, kind signformstest.MessageKind) map[string]int {
 	n := map[string]int{}
 	for _, m := range srv.Messages() {
 		if m.Kind == kind {

@@ -13,6 +13,7 @@ import (
 type (
 	Operation    = api.Operation
 	Route        = api.Route
+	Place        = api.Place
 	Status       = signing.Status
 	Kind         = signing.Kind
 	SignerStatus = signing.SignerStatus

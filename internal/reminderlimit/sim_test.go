@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/internal/refserver/api"
-	"github.com/signforms/signforms-go/signformstest"
 )
 
 const day = 24 * time.Hour
@@ -59,7 +59,7 @@ func simulate(t *testing.T, seed uint64, c climate, limit api.Limit, lasts time.
 	synctest.Test(t, func(t *testing.T) {
 		s := &sim{climate: c, rng: rand.New(rand.NewPCG(seed, 0))}
 		s.service = newSimService(t, limit, s.intercept)
-		network := signformstest.NewNetwork()
+		network := refserver.NewNetwork()
 		network.Serve("service.test", s.service)
 		w := &wire{service: network.DialContext, dialing: s.dialing, passage: s.passage}
 		transport := &http.Transport{DialContext: w.DialContext, MaxIdleConnsPerHost: 4, IdleConnTimeout: 5 * time.Minute}
