@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/webhook"
 )
 
@@ -170,7 +170,7 @@ func sandboxWith(t *testing.T) (s *served, c *wire.Client, secret string) {
 func lease(t *testing.T, c *wire.Client) string {
 	t.Helper()
 	var made wire.ID
-	require.NoError(t, c.Post(t.Context(), "/documents", wire.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
+	require.NoError(t, c.Post(t.Context(), "/documents", wire.Document{Document: refserver.Document{Name: "Lease", Signers: []refserver.Signer{
 		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}}}}, &made))
 	return made.ID
 }
@@ -187,9 +187,9 @@ func deliveriesOf(t *testing.T, c *wire.Client) []wire.Delivery {
 	return page.Items
 }
 
-func webhooksOf(t *testing.T, c *wire.Client) []signformstest.WebhookState {
+func webhooksOf(t *testing.T, c *wire.Client) []refserver.WebhookState {
 	t.Helper()
-	var page wire.Page[signformstest.WebhookState]
+	var page wire.Page[refserver.WebhookState]
 	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &page))
 	return page.Items
 }
@@ -205,7 +205,7 @@ func TestListenForwards(t *testing.T) {
 	require.Len(t, h.got(), 1)
 	require.Empty(t, h.errs, "exact bytes and headers: the signature holds")
 	d := deliveriesOf(t, c)[0]
-	require.Equal(t, signformstest.DeliveryDelivered, d.Status)
+	require.Equal(t, refserver.DeliveryDelivered, d.Status)
 	require.Equal(t, d.Body, h.got()[0])
 	require.Equal(t, 200, d.Attempts[0].StatusCode)
 	require.Equal(t, `{"status":"seen"}`, string(d.Attempts[0].Answer))
@@ -477,7 +477,7 @@ func TestTrigger(t *testing.T) {
 	s, c, secret := sandboxWith(t)
 	h := newHook(t, secret)
 	for _, family := range wire.EventFamilies() {
-		require.NoError(t, c.Post(t.Context(), "/webhooks", signformstest.Webhook{URL: h.URL, Event: signformstest.EventFamily(family)}, nil))
+		require.NoError(t, c.Post(t.Context(), "/webhooks", refserver.Webhook{URL: h.URL, Event: refserver.EventFamily(family)}, nil))
 	}
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	_, stderr, code := execute(t, "trigger", "new_signature_pdf_individual_viewed")
@@ -512,8 +512,8 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	s, c, _ := sandboxWith(t)
 	t.Setenv("SIGNFORMS_SANDBOX_URL", s.BaseURL)
 	var template, form wire.ID
-	require.NoError(t, c.Post(t.Context(), "/templates", wire.Template{Template: signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}}, &template))
-	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Questions: []signformstest.Question{
+	require.NoError(t, c.Post(t.Context(), "/templates", wire.Template{Template: refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}}, &template))
+	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: refserver.Form{Title: "Survey", Fields: []refserver.Field{
 		{Question: "How?", Required: true}, {Question: "Colour", Kind: "choice", Required: true, Choices: []string{"red", "blue"}}}}}, &form))
 	_, stderr, code := execute(t, "trigger", "new_template_response")
 	require.Equal(t, cli.ExitFailure, code)
@@ -534,10 +534,10 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	var out any
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
-	var responses wire.Page[signformstest.ResponseState]
+	var responses wire.Page[refserver.ResponseState]
 	require.NoError(t, c.Get(t.Context(), "/forms/"+form.ID+"/responses", nil, &responses))
 	require.Equal(t, "cy@example.com", responses.Items[0].RespondentEmail)
-	require.Equal(t, []signformstest.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
+	require.Equal(t, []refserver.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
 	for _, set := range []string{"answer.Why?=x", "colour=red", "email", "answer.=x"} {
 		_, stderr, code := execute(t, "trigger", "new_form_response", "--set", set)
 		require.NotEqual(t, cli.ExitOK, code, set)
@@ -567,7 +567,7 @@ func TestOperatesASandbox(t *testing.T) {
 	_, stderr, code = execute(t, "documents", "list")
 	require.Equal(t, cli.ExitUsage, code)
 	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox")
-	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: signformstest.Form{Title: "Survey", Questions: []signformstest.Question{{Question: "How?"}}}}, nil))
+	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "How?"}}}}, nil))
 	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)
@@ -585,7 +585,7 @@ func TestListenEndsWithItsTerminal(t *testing.T) {
 		}
 	}, "listen", "--url", s.BaseURL)
 	require.Zero(t, p.end(), p.stderr.String())
-	var webhooks wire.Page[signformstest.WebhookState]
+	var webhooks wire.Page[refserver.WebhookState]
 	require.NoError(t, c.Get(t.Context(), "/webhooks", nil, &webhooks))
 	require.Zero(t, webhooks.Total)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestKeepBoundsTheLogs(t *testing.T) {
@@ -17,7 +17,7 @@ func TestKeepBoundsTheLogs(t *testing.T) {
 	client, err := wire.NewClient(s.BaseURL, "")
 	require.NoError(t, err)
 	for range 30 {
-		require.NoError(t, client.Post(t.Context(), "/documents", wire.Document{Document: signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}}, nil))
+		require.NoError(t, client.Post(t.Context(), "/documents", wire.Document{Document: refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}}}, nil))
 		s.get(t, "/get-documents", "x-api-key", s.APIKey)
 	}
 	total := func(log string) (page struct{ Total int }) {

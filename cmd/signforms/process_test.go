@@ -225,7 +225,7 @@ func remindService(t *testing.T) *testService {
 var remindAll = []string{"documents", "remind", "--all-pending", "--yes", "--json", "--attempt-timeout", "10m"}
 
 // mailed counts the reminders of each document.
-func (s *testService) mailed(kind string) map[string]int {
+func (s *testService) mailed(kind signformstest.MessageKind) map[string]int {
 	n := map[string]int{}
 	for _, m := range s.Messages()[s.mail:] {
 		if m.Kind == kind {

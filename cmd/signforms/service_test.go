@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -43,7 +44,7 @@ func newService(t *testing.T, o *signformstest.Options) *testService {
 	if o == nil {
 		o = &signformstest.Options{}
 	}
-	o.Seed, o.Start = 7, time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	o.Seed, o.Start = cmp.Or(o.Seed, 7), time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 	s := &testService{Server: signformstest.NewServer(t, o), state: filepath.Join(t.TempDir(), "state")}
 	s.use(t)
 	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}

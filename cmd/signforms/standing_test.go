@@ -13,16 +13,16 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
-	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // offerWith sends a document with these fields to a buyer and a seller, who sign in this order.
-func offerWith(t *testing.T, s *served, file string, fields ...signformstest.TemplateField) *signforms.SendResult {
+func offerWith(t *testing.T, s *served, file string, fields ...refserver.TemplateField) *signforms.SendResult {
 	t.Helper()
 	original, err := os.ReadFile(file)
 	require.NoError(t, err)
-	template, err := json.Marshal(signformstest.Template{
-		Name: "Offer", SigningOrder: true, Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}, PDF: original, Fields: fields,
+	template, err := json.Marshal(refserver.Template{
+		Name: "Offer", SigningOrder: true, Roles: []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}}, PDF: original, Fields: fields,
 	})
 	require.NoError(t, err)
 	resp, err := http.Post(s.BaseURL+"/_/api/v1/templates", "application/json", strings.NewReader(string(template)))
@@ -41,10 +41,10 @@ func words(p *browsertest.Page, text string) {
 // Everybody sees what those before have entered, where it will be stamped, and in the end the finished file.
 func TestOthersSeeWhatWasEntered(t *testing.T) {
 	s := serveInProcess(t, "--memory")
-	field := func(name, role string, kind signformstest.FieldKind, y float64) signformstest.TemplateField {
-		return signformstest.TemplateField{Name: name, Role: role, Kind: kind, Required: true, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.05}
+	field := func(name, role string, kind refserver.FieldKind, y float64) refserver.TemplateField {
+		return refserver.TemplateField{Name: name, Role: role, Kind: kind, Required: true, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.05}
 	}
-	sent := offerWith(t, s, "internal/pdf/testdata/pdftex.pdf", field("Price", "Buyer", signformstest.TextField, 0.2), field("Mark", "Seller", signformstest.SignatureField, 0.6))
+	sent := offerWith(t, s, "internal/pdf/testdata/pdftex.pdf", field("Price", "Buyer", refserver.TextField, 0.2), field("Mark", "Seller", refserver.SignatureField, 0.6))
 	ann, sam := browsertest.Open(t, browsertest.Screen{Width: 1280}), browsertest.Open(t, browsertest.Screen{Width: 360, Touch: true})
 	sam.Go(string(sent.Signers[1].SentURL))
 	sam.WaitText("It is not your turn yet")
@@ -87,8 +87,8 @@ func TestStrokeAndStampAgree(t *testing.T) {
 	for _, width := range []int{320, 360, 768, 1280} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			const x, y, w, h, pageWidth, pageHeight = 0.2, 0.2, 0.3, 0.05, 595.28, 841.89
-			sent := offerWith(t, s, "internal/pdf/testdata/pdftex.pdf", signformstest.TemplateField{
-				Name: "Signature", Role: "Buyer", Kind: signformstest.SignatureField, Required: true, Page: 1, X: x, Y: y, Width: w, Height: h,
+			sent := offerWith(t, s, "internal/pdf/testdata/pdftex.pdf", refserver.TemplateField{
+				Name: "Signature", Role: "Buyer", Kind: refserver.SignatureField, Required: true, Page: 1, X: x, Y: y, Width: w, Height: h,
 			})
 			p := browsertest.Open(t, browsertest.Screen{Width: width, Touch: width < 1000})
 			p.Go(string(sent.Signers[0].SentURL))
