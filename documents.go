@@ -104,17 +104,17 @@ func (p DocumentListParams) inputs(m method, t SigningType) (call.Inputs, error)
 	if len(c) > 0 {
 		return nil, c.err(m)
 	}
-	var in call.Inputs
-	in.Str("documentType", string(t))
-	in.Str("status", string(p.Status))
-	in.Str("documentId", p.DocumentID)
-	in.Time("dateFrom", p.DateFrom)
-	in.Time("dateTo", p.DateTo)
-	in.Flag("archive", p.Archived)
-	in.Str("sortOrder", string(p.SortOrder))
-	in.Num("page", p.Page)
-	in.Num("limit", p.Limit)
-	in.Str("query", p.Query)
+	in := call.Inputs{}
+	in.Set("documentType", string(t))
+	in.Set("status", string(p.Status))
+	in.Set("documentId", p.DocumentID)
+	in.Set("dateFrom", p.DateFrom)
+	in.Set("dateTo", p.DateTo)
+	in.Set("archive", p.Archived)
+	in.Set("sortOrder", string(p.SortOrder))
+	in.Set("page", p.Page)
+	in.Set("limit", p.Limit)
+	in.Set("query", p.Query)
 	return in, nil
 }
 

@@ -98,11 +98,11 @@ func (p ResponseListParams) inputs(m method) (call.Inputs, error) {
 		c.add("Limit", "applies only with the id of a form")
 	}
 	c.page(p.Page, p.Limit, 0)
-	var in call.Inputs
-	in.Str("formId", p.FormID)
-	in.Str("responseId", p.ResponseID)
-	in.Num("page", p.Page)
-	in.Num("limit", p.Limit)
+	in := call.Inputs{}
+	in.Set("formId", p.FormID)
+	in.Set("responseId", p.ResponseID)
+	in.Set("page", p.Page)
+	in.Set("limit", p.Limit)
 	return in, c.err(m)
 }
 

@@ -133,9 +133,9 @@ type sendBody struct {
 }
 
 func (b sendBody) request(m method) request {
-	var in call.Inputs
-	in.Str("documentId", b.DocumentID)
-	in.Str("signingType", string(b.SigningType))
+	in := call.Inputs{}
+	in.Set("documentId", b.DocumentID)
+	in.Set("signingType", string(b.SigningType))
 	return request{method: m, in: in, body: b}
 }
 
@@ -306,11 +306,11 @@ func (p RespondentListParams) inputs(m method) (call.Inputs, error) {
 		c.objectID("RespondentDocumentID", p.RespondentDocumentID)
 	}
 	c.page(p.Page, p.Limit, 0)
-	var in call.Inputs
-	in.Str("templateId", p.TemplateID)
-	in.Str("respondentDocumentId", p.RespondentDocumentID)
-	in.Num("page", p.Page)
-	in.Num("limit", p.Limit)
+	in := call.Inputs{}
+	in.Set("templateId", p.TemplateID)
+	in.Set("respondentDocumentId", p.RespondentDocumentID)
+	in.Set("page", p.Page)
+	in.Set("limit", p.Limit)
 	return in, c.err(m)
 }
 

@@ -103,10 +103,10 @@ func (r DocumentRef) inputs(m method) (call.Inputs, error) {
 	default:
 		c.add("DocumentRef", "must be made with PDFDocument, TemplateDocument or a record's Ref method")
 	}
-	var in call.Inputs
-	in.Str("documentId", r.documentID)
-	in.Str("documentType", r.documentType)
-	in.Str("responseId", r.responseID)
+	in := call.Inputs{}
+	in.Set("documentId", r.documentID)
+	in.Set("documentType", r.documentType)
+	in.Set("responseId", r.responseID)
 	return in, c.err(m)
 }
 

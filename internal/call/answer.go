@@ -74,33 +74,23 @@ var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 // data.error, all of which clients have seen; that the code is in code is an assumption. A body that is not JSON is the message.
 func (o Outcome) Reason() (code, message string) {
 	var body struct {
-		Code, Message, Error text
-		Data                 struct{ Message, Error text }
+		Code    string `json:"code" fill:"any"`
+		Message string `json:"message" fill:"any"`
+		Error   string `json:"error" fill:"any"`
+		Data    struct {
+			Message string `json:"message" fill:"any"`
+			Error   string `json:"error" fill:"any"`
+		} `json:"data"`
 	}
-	answer := o.Text()
-	if err := json.Unmarshal(answer, &body); err != nil && !json.Valid(answer) {
-		message = string(answer)
+	if _, err := o.Fill(&body); err != nil && !json.Valid(o.Text()) {
+		message = string(o.Text())
 	}
-	if codeText.MatchString(string(body.Code)) {
-		code = string(body.Code)
+	if codeText.MatchString(body.Code) {
+		code = body.Code
 	}
-	message = cmp.Or(string(body.Message), string(body.Error), string(body.Data.Message), string(body.Data.Error), message)
+	message = cmp.Or(body.Message, body.Error, body.Data.Message, body.Data.Error, message)
 	message = message[:min(len(message), MaxError)] // a 2xx may have a body of 32 MiB
 	return code, cmp.Or(strings.TrimSpace(message), http.StatusText(o.Status))
-}
-
-// text is a JSON string. Any other value is kept as its JSON, so that one odd field does not make an answer unreadable.
-type text string
-
-func (t *text) UnmarshalJSON(b []byte) error {
-	var s string
-	switch {
-	case json.Unmarshal(b, &s) == nil:
-		*t = text(s)
-	default:
-		*t = text(b)
-	}
-	return nil
 }
 
 // LoneMessage reads an answer that is empty or a JSON string. ok is false for any other.
