@@ -1,4 +1,4 @@
-package clienttest_test
+package call_test
 
 import (
 	"bufio"
