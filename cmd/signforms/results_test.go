@@ -321,3 +321,14 @@ func TestTornResults(t *testing.T) {
 		require.True(t, strings.HasPrefix(text, m.read(t, m.results())) || end > head, "a file without rows is whole")
 	}
 }
+
+// A file that is no results file stays as it is.
+func TestOtherFilesStay(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	for _, text := range []string{"hello", "name,email\nAnn", "results of,remind\nx\x00", sixPeople} {
+		m.write(t, m.results(), text)
+		_, stderr := m.sends(t, m.path, cli.ExitUsage)
+		require.NotEmpty(t, stderr)
+		require.Equal(t, text, m.read(t, m.results()))
+	}
+}

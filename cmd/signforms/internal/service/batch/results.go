@@ -127,11 +127,6 @@ func (r *results) read(text []byte, known func(key string) bool) error {
 	if last := whole[bytes.LastIndexByte(whole, '\n')+1:]; torn(last) {
 		whole = whole[:len(whole)-len(last)]
 	}
-	if r.size = int64(len(whole)); r.size < int64(len(text)) {
-		if err := r.f.Truncate(r.size); err != nil {
-			return err
-		}
-	}
 	body := bytes.TrimPrefix(whole, []byte("\ufeff"))
 	r.comma = separator(body)
 	lines := csv.NewReader(bytes.NewReader(body))
@@ -140,10 +135,7 @@ func (r *results) read(text []byte, known func(key string) bool) error {
 		cells, err := lines.Read()
 		switch {
 		case err == io.EOF && i > len(r.header):
-			if !bytes.HasSuffix(whole, []byte("\n")) { // an editor left it out
-				return r.write([]byte("\n"))
-			}
-			return nil
+			return r.mend(whole)
 		case err != nil:
 			return cli.UsageError("%s: %w: undo the edit", r.path, err)
 		case i < len(r.header):
@@ -158,6 +150,18 @@ func (r *results) read(text []byte, known func(key string) bool) error {
 			return err
 		}
 	}
+}
+
+// mend makes the file end after its last whole row.
+func (r *results) mend(whole []byte) error {
+	r.size = int64(len(whole))
+	if err := r.f.Truncate(r.size); err != nil {
+		return err
+	}
+	if !bytes.HasSuffix(whole, []byte("\n")) { // an editor left it out
+		return r.write([]byte("\n"))
+	}
+	return nil
 }
 
 func cell(cells []string, i int) string {
