@@ -1,7 +1,3 @@
-// Package bench compares signforms with stripe-go and with code written by hand, in one run.
-//
-// go run ./run prints every table: webhook receivers, client calls and durable receiving. The rows are also benchmarks
-// (go test -bench . -benchmem), and tests check that each row accepts genuine deliveries and refuses others.
-//
-// Figures are ratios of two measurements of one run, because absolute times say more about the machine than about the code.
+// Package bench compares signforms with stripe-go, go-github and code written by hand. It has benchmarks only, named
+// row/library/size, and tests that every row does its work. README.md says how to run them.
 package bench
