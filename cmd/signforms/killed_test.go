@@ -22,7 +22,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// life is one random life of a file of people: runs that are killed or interrupted, answers that are lost, refusals, --rest, and edits.
+// life is one random life of a file of people: runs that are killed or interrupted, answers that are lost, refusals,
+// --rest, and edits.
 type life struct {
 	*mailing
 	random *rand.Rand
@@ -35,7 +36,8 @@ type life struct {
 }
 
 // fates are what may happen to a send: it is refused or carried out, and its answer arrives or does not.
-var fates = []string{"passes", "is refused", "is lost", "its answer is lost", "killed before", "killed after", "interrupted"}
+var fates = []string{"passes", "is refused", "is lost", "its answer is lost", "killed before", "killed after",
+	"interrupted"}
 
 // stand puts the life in front of the service.
 func (l *life) stand(t *testing.T) {
@@ -79,7 +81,8 @@ func (l *life) stand(t *testing.T) {
 
 // send runs the real program on a file.
 func (l *life) send(t *testing.T, file string, more ...string) (code int, stdout, stderr string) {
-	p := start(t, nil, append([]string{"templates", "send", l.offer, "--csv", file, "--role", "Buyer", "--yes"}, more...)...)
+	p := start(t, nil, append([]string{"templates", "send", l.offer, "--csv", file, "--role", "Buyer", "--yes"},
+		more...)...)
 	code = p.end()
 	return code, p.stdout.String(), p.stderr.String()
 }

@@ -42,10 +42,12 @@ func TestProbe(t *testing.T) {
 	for _, line := range []string{
 		"page size\n  assumed  without a limit a page has 10 records\n  asked    GET /get-documents?documentType=PDF\n" +
 			"  came     200 OK, 3 records in documents; documentId UUID, UUID, UUID\n           the SDK reads it\n",
-		"2 records in documents; beside: documentsCount 3, formCount 1, message text 1, pagination.currentPage 1, pagination.totalDocuments 3",
+		"2 records in documents; beside: documentsCount 3, formCount 1, message text 1, pagination.currentPage 1, " +
+			"pagination.totalDocuments 3",
 		"2 records in documents; status PENDING ×2\n", "1 record in documents; status SIGNED\n",
 		"limit=1, without a key\n  came     403 Forbidden, no list of records; beside: code forbidden, message text ",
-		"limit=1, with a wrong key\n", "the SDK's error: ErrForbidden\n", "documentId a UUID; createdAt 9999-99-99T99:99:99.999Z",
+		"limit=1, with a wrong key\n", "the SDK's error: ErrForbidden\n", "documentId a UUID; createdAt " +
+			"9999-99-99T99:99:99.999Z",
 		"1 record in respondents", "1 record in responses",
 	} {
 		require.Contains(t, stdout, line)

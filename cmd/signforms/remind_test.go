@@ -23,14 +23,16 @@ func pendingOf(t *testing.T) (args, file string) {
 	return "documents remind --all-pending --yes --max-wait 1s --results " + file, file
 }
 
-// A round over several windows of the limit reaches everybody once: those never tried first, the oldest before the others.
+// A round over several windows of the limit reaches everybody once: those never tried first, the oldest before the
+// others.
 func TestRemindReachesEverybody(t *testing.T) {
 	s := newService(t, nil)
 	args, file := pendingOf(t)
 	add := func(n int) (ids []string) {
 		for range n {
 			s.Advance(time.Minute)
-			ids = append(ids, s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem", Email: "cem@example.com"}}}))
+			ids = append(ids, s.AddDocument(signformstest.Document{Name: "More", Signers: []signformstest.Signer{{Name: "Cem",
+				Email: "cem@example.com"}}}))
 		}
 		return ids
 	}
@@ -95,7 +97,10 @@ func TestRemindNeedsTheWholeList(t *testing.T) {
 // Each record is judged by the status that it shows.
 func TestRemindJudgesEachRecord(t *testing.T) {
 	s := newService(t, nil)
-	altered(t, s, ofDocuments, func(body string) string { return strings.Replace(body, `"status":"PENDING"`, `"status":"SIGNED"`, 1) })
+	altered(t, s, ofDocuments, func(body string) string {
+		return strings.Replace(body, `"status":"PENDING"`,
+			`"status":"SIGNED"`, 1)
+	})
 	args, _ := pendingOf(t)
 	stdout, stderr, code := s.run(t, args)
 	require.Equal(t, cli.ExitOK, code, stderr)
@@ -131,7 +136,8 @@ func TestFlagsOfRemind(t *testing.T) {
 	require.Empty(t, s.asked())
 }
 
-// A round that is killed goes on: nobody is reminded twice, and the limit holds over all runs. Who waits for the limit is not unknown.
+// A round that is killed goes on: nobody is reminded twice, and the limit holds over all runs. Who waits for the
+// limit is not unknown.
 func TestRemindIsKilledAndGoesOn(t *testing.T) {
 	s := remindService(t)
 	_, file := pendingOf(t)

@@ -49,7 +49,8 @@ func (m *mailing) results() string { return m.path + ".results.csv" }
 // sends sends a file, which must end with this code, and returns what it prints.
 func (m *mailing) sends(t *testing.T, path string, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	stdout, stderr, got := execute(t, append([]string{"templates", "send", m.offer, "--csv", path, "--role", "Buyer", "--yes"}, args...)...)
+	stdout, stderr, got := execute(t, append([]string{"templates", "send", m.offer, "--csv", path, "--role", "Buyer",
+		"--yes"}, args...)...)
 	require.Equal(t, code, got, stderr)
 	return stdout, stderr
 }
@@ -98,7 +99,8 @@ func TestResultsFromASpreadsheet(t *testing.T) {
 	m := newMailing(t, sixPeople)
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})()
 	m.sends(t, m.path, cli.ExitPartial)
-	text := "\ufeff" + strings.ReplaceAll(strings.ReplaceAll(m.read(t, m.results()), ",", ";"), "\n", ";;\r\n") + ";;;;\r\n"
+	text := "\ufeff" + strings.ReplaceAll(strings.ReplaceAll(m.read(t, m.results()), ",", ";"), "\n",
+		";;\r\n") + ";;;;\r\n"
 	m.write(t, m.results(), strings.TrimSuffix(text, "\r\n"))
 	m.sends(t, m.path, cli.ExitOK)
 	m.sends(t, m.path, cli.ExitOK)
@@ -121,14 +123,20 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		file, from, to string // edits of FILE or of the results
 		says           string
 	}{
-		{args: []string{m.offer, "--workspace", "another"}, says: `account "` + m.WorkspaceID + `", and this command has "another": say that one`},
+		{args: []string{m.offer, "--workspace", "another"},
+			says: `account "` + m.WorkspaceID + `", and this command has "another": say that one`},
 		{args: []string{other}, says: "is of the template"},
-		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33", says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
+		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33",
+			says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
 		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "undo the edit of FILE"},
-		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt", says: `line 10: "snt" is no state (sending, sent, failed, unknown, again, moved): undo the edit`},
-		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent", says: `there is no line "33": undo the edit`},
-		{args: []string{m.offer}, file: m.results(), from: "4,sent", to: "3,sent", says: "line 3 was sent before, and nothing follows that: undo the edit"},
-		{args: []string{m.offer}, file: m.results(), from: "line,state", to: "3,sent", says: "the names of the columns is not there: undo the edit"},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt",
+			says: `line 10: "snt" is no state (sending, sent, failed, unknown, again, moved): undo the edit`},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent",
+			says: `there is no line "33": undo the edit`},
+		{args: []string{m.offer}, file: m.results(), from: "4,sent", to: "3,sent",
+			says: "line 3 was sent before, and nothing follows that: undo the edit"},
+		{args: []string{m.offer}, file: m.results(), from: "line,state", to: "3,sent",
+			says: "the names of the columns is not there: undo the edit"},
 		{args: []string{m.offer}, file: m.results(), from: "results of,send\n", says: `its header has "file"`},
 		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
 	} {
@@ -163,7 +171,8 @@ func TestUnknownLines(t *testing.T) {
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 502, AfterWork: true})
 	_, stderr := m.sends(t, m.path, cli.ExitUnknown)
 	heal()
-	require.Contains(t, stderr, "signforms: 4 sent; 2 unknown; what is unknown is not repeated: look, and edit its last state in "+m.results()+" to sent or again\n")
+	require.Contains(t, stderr, "signforms: 4 sent; 2 unknown; what is unknown is not repeated: look, and edit its "+
+		"last state in "+m.results()+" to sent or again\n")
 	stdout, _ := m.sends(t, m.path, cli.ExitUnknown)
 	require.Empty(t, stdout)
 	m.requireEach(t, 6)
@@ -192,7 +201,8 @@ func TestRest(t *testing.T) {
 	for range 2 {
 		_, stderr := m.sends(t, m.path, cli.ExitOK, "--rest", rest)
 		require.Contains(t, stderr, "3 lines are in "+rest)
-		require.Equal(t, "name,email,[price]\nP3,p3@example.com,13\n\"P\n4\",p4@example.com,14\nP5,p5@example.com,15\n", m.read(t, rest))
+		require.Equal(t, "name,email,[price]\nP3,p3@example.com,13\n\"P\n4\",p4@example.com,14\nP5,p5@example.com,15\n",
+			m.read(t, rest))
 		require.NoError(t, os.Remove(rest))
 	}
 	require.Regexp(t, `\n5,moved,,rest.csv,\S+\n6,moved,,rest.csv,\S+\n8,moved,,rest.csv,\S+\n$`, m.read(t, m.results()))
@@ -216,9 +226,10 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		"name,email\nAnn\xe9,": "it is not in UTF-8: save it as CSV UTF-8",
 		"name,mail\nAnn,a@b\n": `column "mail" is not one of`,
 		"name,email,email\nAnn,a@example.com,a@example.com\n": `column "email" is there twice`,
-		"name,email\nAnn,\n":                                 "line 2: email of receiver 1 must",
-		"name,email\nAnn,a@example.com b@example.com\n":      `line 2: "a@example.com b@example.com" is not one mail address alone`,
-		"name,email\nAnn,a@example.com\nAnn,A@Example.com\n": "lines 2 and 3 have the same address: remove one, or say --repeat-addresses to send to both",
+		"name,email\nAnn,\n":                            "line 2: email of receiver 1 must",
+		"name,email\nAnn,a@example.com b@example.com\n": `line 2: "a@example.com b@example.com" is not one mail address alone`,
+		"name,email\nAnn,a@example.com\nAnn,A@Example.com\n": "lines 2 and 3 have the same address: remove one, or say " +
+			"--repeat-addresses to send to both",
 		"name,email,Seller.name,Seller.email\nAnn,a@example.com,Cem,c@example.com\nBen,b@example.com,Ann,a@example.com\n": "lines 2 and 3 have",
 	} {
 		m := newMailing(t, text)
@@ -277,7 +288,8 @@ func TestTwoHandsOnOneFile(t *testing.T) {
 	}}
 	g.stand(t, m.testService)
 	_, stderr := m.sends(t, m.path, cli.ExitPartial)
-	require.Contains(t, stderr, "was edited while the run went on, so nothing more is sent: bring back what it was, and add what was printed since")
+	require.Contains(t, stderr, "was edited while the run went on, so nothing more is sent: bring back what it was, "+
+		"and add what was printed since")
 	require.Equal(t, 3, g.count())
 	m.sends(t, m.path, cli.ExitUnknown)
 	m.requireEach(t, 6)
@@ -289,7 +301,8 @@ func TestBatchesThatStop(t *testing.T) {
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})
 	stdout, stderr := m.sends(t, m.path, cli.ExitUnknown)
 	require.Equal(t, 3, strings.Count(stdout, "\tunknown\t"), stdout)
-	require.Contains(t, stderr, "0 sent; 3 unknown; 3 not tried; no clear answer from the service 3 times in a row; the same command again tries")
+	require.Contains(t, stderr, "0 sent; 3 unknown; 3 not tried; no clear answer from the service 3 times in a row; "+
+		"the same command again tries")
 	heal()
 	require.NoError(t, os.Remove(m.results()))
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 403})
@@ -297,7 +310,8 @@ func TestBatchesThatStop(t *testing.T) {
 	require.Contains(t, stderr, "0 sent; 1 failed; 5 not tried; the service refuses the API key or the workspace; ")
 }
 
-// A loss of power leaves the beginning of a file, or blanks behind it. Whatever was asked for by then is not sent again.
+// A loss of power leaves the beginning of a file, or blanks behind it. Whatever was asked for by then is not sent
+// again.
 func TestTornResults(t *testing.T) {
 	m := newMailing(t, sixPeople)
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 5, Times: 2, Status: 409})()

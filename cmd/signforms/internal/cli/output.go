@@ -32,8 +32,8 @@ type Column[T any] struct {
 	Wide  bool // only in CSV
 }
 
-// Printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere as columns
-// separated by tabs.
+// Printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere
+// as columns separated by tabs.
 type Printer[T any] struct {
 	columns []Column[T]
 	clean   func(cell string) string
@@ -43,7 +43,8 @@ type Printer[T any] struct {
 	none    func() error // prints an empty list; nil: prints nothing
 }
 
-// NewPrinter returns a printer. shape converts a record to what --json prints. A table is aligned page by page, of so many records.
+// NewPrinter returns a printer. shape converts a record to what --json prints. A table is aligned page by page, of so
+// many records.
 func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape func(T) any, page int) *Printer[T] {
 	w := cmd.OutOrStdout()
 	p := &Printer[T]{clean: Plain, End: func() error { return nil }}
@@ -137,8 +138,9 @@ func (p *Printer[T]) Print(v T) error {
 	return p.row(cells)
 }
 
-// PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure, and the error of a
-// list of which some were printed has [ExitPartial], or [ExitInterrupted]. An error that has it already comes at the end of a list.
+// PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure, and
+// the error of a list of which some were printed has [ExitPartial], or [ExitInterrupted]. An error that has it
+// already comes at the end of a list.
 func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	printed := 0
 	for record, err := range records {
@@ -184,7 +186,8 @@ func line(w io.Writer, cells []string) error {
 	return err
 }
 
-// csvCell returns a cell that no spreadsheet reads as a formula, and that cannot move the cursor of a terminal or turn text around.
+// csvCell returns a cell that no spreadsheet reads as a formula, and that cannot move the cursor of a terminal or
+// turn text around.
 func csvCell(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {

@@ -77,7 +77,8 @@ func (p *Progress) End() {
 	p.hide()
 }
 
-// Interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop before End.
+// Interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop
+// before End.
 func (p *Progress) Interrupts(ctx context.Context) (stop func()) {
 	said := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {

@@ -72,14 +72,15 @@ func (k KeySource) Read(stderr io.Writer) (string, error) {
 	return "", UsageError("the variable %s, which should hold the API key, is empty", k.Variable)
 }
 
-// DefaultSettings is the file of settings that is read when no other is named, in the folder where the system keeps the settings of the
-// user's programs. It is empty when there is no such folder.
+// DefaultSettings is the file of settings that is read when no other is named, in the folder where the system keeps
+// the settings of the user's programs. It is empty when there is no such folder.
 func DefaultSettings() string {
 	return UserFile("accounts.json", "XDG_CONFIG_HOME", ".config")
 }
 
-// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that others may write or own: they
-// could have the key sent to themselves. Its error matches [fs.ErrNotExist] when there is no such file.
+// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that others may
+// write or own: they could have the key sent to themselves. Its error matches [fs.ErrNotExist] when there is no such
+// file.
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
@@ -87,7 +88,8 @@ func ReadSettings(path string) (s Settings, err error) {
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
 	if info, err := os.Stat(path); err == nil && othersMayChange(info) {
-		return s, UsageError("%s: another user of this machine may write to it or owns it, and so may change where your key is sent:"+
+		return s, UsageError("%s: another user of this machine may write to it or owns it, and so may change where "+
+			"your key is sent:"+
 			" chmod go-w it, or use a file of your own", path)
 	}
 	if err := DecodeJSON(string(text), &s); err != nil {
@@ -117,7 +119,8 @@ func (a Account) check() error {
 	return err
 }
 
-// Current returns the name of the account that is used when none is named: the default, or the only one. It is empty without one.
+// Current returns the name of the account that is used when none is named: the default, or the only one. It is empty
+// without one.
 func (s Settings) Current() string {
 	names := slices.Collect(maps.Keys(s.Accounts))
 	if s.Default == "" && len(names) == 1 {

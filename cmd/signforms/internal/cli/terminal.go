@@ -57,8 +57,8 @@ func isTerminal(stream any) bool {
 	return is
 }
 
-// Moves reports whether w is a terminal on which the cursor may be moved: not with TERM=dumb, nor with NO_COLOR, whose users want no
-// escape sequences.
+// Moves reports whether w is a terminal on which the cursor may be moved: not with TERM=dumb, nor with NO_COLOR,
+// whose users want no escape sequences.
 func Moves(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
@@ -85,8 +85,8 @@ func Ask(cmd *cobra.Command, question, flag string) (string, error) {
 	return readAnswer(cmd.Context(), cmd.InOrStdin())
 }
 
-// readAnswer reads a line from a terminal. When ctx ends first, the read stays blocked until the program ends, because a read from
-// a terminal cannot be interrupted.
+// readAnswer reads a line from a terminal. When ctx ends first, the read stays blocked until the program ends,
+// because a read from a terminal cannot be interrupted.
 func readAnswer(ctx context.Context, r io.Reader) (string, error) {
 	type answer struct {
 		text string

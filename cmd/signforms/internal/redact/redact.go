@@ -1,5 +1,6 @@
-// Package redact replaces values in JSON and texts that could identify people or things, so that the result can be kept or shown
-// to others. Equal values get the same replacement, so that the result shows which values belonged together.
+// Package redact replaces values in JSON and texts that could identify people or things, so that the result can be
+// kept or shown to others. Equal values get the same replacement, so that the result shows which values belonged
+// together.
 package redact
 
 import (
@@ -47,7 +48,8 @@ var constants = map[string][]string{
 
 var documentTypes = []string{"PDF", "PDF_TEMPLATE", "FORM_TEMPLATE"}
 
-// These fields of the wire format keep their values: times of the service, and what is no text and says nothing about a person.
+// These fields of the wire format keep their values: times of the service, and what is no text and says nothing about
+// a person.
 var (
 	times = []string{"viewedAt", "signedAt", "createdAt", "updatedAt", "submittedAt"}
 	plain = []string{
@@ -69,8 +71,8 @@ var names = []string{
 	"detail", "type", "errors",
 }
 
-// JSON returns the body of a delivery or an answer in which everything is replaced but what the wire format says about it: the names of its
-// fields, the service's constants and times, and null. The order of fields stays.
+// JSON returns the body of a delivery or an answer in which everything is replaced but what the wire format says
+// about it: the names of its fields, the service's constants and times, and null. The order of fields stays.
 func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -160,7 +162,8 @@ func write(out *bytes.Buffer, v any) error {
 // dynamicName is the name of a filled-in field: its kind, page and label.
 var dynamicName = regexp.MustCompile(`^(contact_field|text|date|name)(\(page\d{1,4}\)\[)(.*)\]$`)
 
-// fieldName keeps the names of the wire format. It replaces the label in the name of a filled-in field, which may name a person.
+// fieldName keeps the names of the wire format. It replaces the label in the name of a filled-in field, which may
+// name a person.
 func (r *Replacer) fieldName(name string) string {
 	if m := dynamicName.FindStringSubmatch(name); m != nil {
 		return m[1] + m[2] + r.Text(m[3]) + "]"
@@ -223,7 +226,8 @@ func (r *Replacer) make(value, kind string, stand func(n int) string) string {
 	return made
 }
 
-// Shape returns the form of a time or an id: each digit as 9 and each letter but T and Z as a, as in 9999-99-99T99:99:99Z. It is for values that are no words.
+// Shape returns the form of a time or an id: each digit as 9 and each letter but T and Z as a, as in
+// 9999-99-99T99:99:99Z. It is for values that are no words.
 func Shape(s string) string {
 	switch {
 	case len(s) == len(uuidText.FindString(s)):

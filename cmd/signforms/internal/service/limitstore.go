@@ -16,8 +16,8 @@ type LimitStore struct {
 	OpenFile func(path string) signforms.LimitStore // nil: by the machine's clock
 }
 
-// Open opens the store. For a sandbox an empty Where means a store in memory: the sandbox's clock can be moved, and the sandbox itself
-// refuses reminders beyond the limit. The caller calls closeStore.
+// Open opens the store. For a sandbox an empty Where means a store in memory: the sandbox's clock can be moved, and
+// the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
 func (s LimitStore) Open(sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
 	nothing := func() error { return nil }
 	if s.Where == "" && sandbox {

@@ -82,8 +82,8 @@ func (c *sendCommand) sendAll(cmd *cobra.Command, r *results, people []person) e
 	return c.batch.run(cmd, items)
 }
 
-// writeRest moves the lines that are failed or not begun to another file. It marks them before that file is there, so that no line is ever
-// to be sent from both.
+// writeRest moves the lines that are failed or not begun to another file. It marks them before that file is there, so
+// that no line is ever to be sent from both.
 func (c *sendCommand) writeRest(cmd *cobra.Command, r *results, people []person, header []byte) error {
 	name, err := filepath.Rel(filepath.Dir(c.file), c.rest)
 	if err != nil {
@@ -106,7 +106,8 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, r *results, people []person,
 	case lines == 0:
 		return fmt.Errorf("%s: no line is failed or not begun, and none was moved to %s", c.file, c.rest)
 	case err == nil && !bytes.Equal(there, text):
-		return cli.UsageError("%s is there and holds something else, such as corrections: nothing was moved; send it, or name a new file", c.rest)
+		return cli.UsageError("%s is there and holds something else, such as corrections: nothing was moved; send it, "+
+			"or name a new file", c.rest)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return cli.UsageError("%s: %w", c.rest, cli.PathCause(err))
 	}
@@ -121,7 +122,8 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, r *results, people []person,
 	if err := atomicfile.Write(c.rest, text); err != nil {
 		return fmt.Errorf("%s: %w; the same command writes it again", c.rest, cli.PathCause(err))
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, which %s sends no more: edit and send that file\n", cli.Count(lines, "line is", "lines are"), c.rest, c.file)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, which %s sends no more: edit and send that file\n",
+		cli.Count(lines, "line is", "lines are"), c.rest, c.file)
 	return nil
 }
 

@@ -31,8 +31,8 @@ type person struct {
 // place says what a column of the file holds: a field of the receiver with a role, or a variable.
 type place struct{ role, field, variable string }
 
-// readPeople reads CSV with a header, which it also returns as it is. It adds to each line the mail and the variables of all, and the
-// default role.
+// readPeople reads CSV with a header, which it also returns as it is. It adds to each line the mail and the variables
+// of all, and the default role.
 func readPeople(text []byte, form bool, all mailing, role string) (people []person, header []byte, err error) {
 	body := bytes.TrimPrefix(text, []byte("\ufeff"))
 	if !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
@@ -94,8 +94,10 @@ func readHeader(header []string, form bool, role string) (places []place, err er
 		}
 		isRole := p.role != "" || p.field == "role"
 		switch {
-		case p.variable == "" && (setReceiver(&signforms.Receiver{}, p.field, "") != nil || p.role != "" && p.field == "role"):
-			err = fmt.Errorf("column %q is not one of name, email, role, colour, subject, message, [variable], or ROLE.name and the like", cell)
+		case p.variable == "" &&
+			(setReceiver(&signforms.Receiver{}, p.field, "") != nil || p.role != "" && p.field == "role"):
+			err = fmt.Errorf("column %q is not one of name, email, role, colour, subject, message, [variable], or "+
+				"ROLE.name and the like", cell)
 		case form && (isRole || p.field == "colour"):
 			err = fmt.Errorf("column %q: a form has no roles", cell)
 		case slices.Contains(places, p):
@@ -171,8 +173,8 @@ func refuse(file string, wrong []string) error {
 
 func address(r signforms.Receiver) string { return strings.ToLower(strings.TrimSpace(r.Email)) }
 
-// repeated names lines that have an address in common, except one that is in every line in the same role, such as that of the seller to
-// many buyers. Where some line would be for nobody else, none is excepted.
+// repeated names lines that have an address in common, except one that is in every line in the same role, such as
+// that of the seller to many buyers. Where some line would be for nobody else, none is excepted.
 func repeated(people []person) (wrong []string) {
 	common := map[string]bool{}
 	for _, r := range people[0].receivers {
@@ -196,8 +198,8 @@ func repeated(people []person) (wrong []string) {
 			case earlier == 0:
 				first[address(r)] = p.line
 			case earlier != p.line:
-				wrong = append(wrong, fmt.Sprintf("lines %d and %d have the same address: remove one, or say --repeat-addresses to send to both",
-					earlier, p.line))
+				wrong = append(wrong, fmt.Sprintf("lines %d and %d have the same address: remove one, or say "+
+					"--repeat-addresses to send to both", earlier, p.line))
 			}
 		}
 	}

@@ -29,7 +29,8 @@ type remindCommand struct {
 
 // Remind returns the command remind. openFile opens the file of the reminder limit; nil is the usual one.
 func Remind(openFile func(path string) signforms.LimitStore) *cobra.Command {
-	c := remindCommand{batch: batch{verb: "reminded", noun: "document", limited: true}, store: service.LimitStore{OpenFile: openFile}}
+	c := remindCommand{batch: batch{verb: "reminded", noun: "document", limited: true},
+		store: service.LimitStore{OpenFile: openFile}}
 	cmd := &cobra.Command{
 		Use:   "remind ID... | --all-pending --results FILE",
 		Short: "Remind the signers of documents",
@@ -59,7 +60,8 @@ its last state in the file to sent or again. A new round takes a new file: with 
 	f.StringVar(&c.templateID, "template", "", "id of the template from which the documents were made")
 	f.BoolVar(&c.allPending, "all-pending", false, "all that are pending, PDF documents and those made from templates")
 	f.StringVar(&c.file, "results", "", "with --all-pending, `file` that keeps which documents were reminded")
-	f.StringVar(&c.store.Where, "limit-store", "", "`file` or redis:// URL that counts reminders (default $SIGNFORMS_LIMIT_STORE, or else a file of this user)")
+	f.StringVar(&c.store.Where, "limit-store", "", "`file` or redis:// URL that counts reminders (default "+
+		"$SIGNFORMS_LIMIT_STORE, or else a file of this user)")
 	f.DurationVar(&c.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it takes)")
 	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
 	c.batch.addFlags(cmd)
@@ -84,8 +86,9 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	defer closeStore()
 	options := signforms.Options{LimitStore: store, ReminderMaxWait: c.maxWait}
 	if c.allPending {
-		r, err := openResults(c.file, [][2]string{{"results of", "remind"}, {"service", c.conn.BaseURL()}, {"account", c.conn.Account()},
-			{"filters", "status=PENDING"}}, "document", func(key string) bool { return key != "" })
+		header := [][2]string{{"results of", "remind"}, {"service", c.conn.BaseURL()}, {"account", c.conn.Account()},
+			{"filters", "status=PENDING"}}
+		r, err := openResults(c.file, header, "document", func(key string) bool { return key != "" })
 		if err != nil {
 			return err
 		}
@@ -109,8 +112,8 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	return c.batch.run(cmd, items)
 }
 
-// pending reads the lists whole before the first reminder, because they change while people sign. Those never tried come first, among
-// them the oldest.
+// pending reads the lists whole before the first reminder, because they change while people sign. Those never tried
+// come first, among them the oldest.
 func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) ([]item, error) {
 	type document struct {
 		ref  signforms.DocumentRef

@@ -36,7 +36,8 @@ type row struct {
 	note      string // the reason of failed, the file of moved
 }
 
-// results is a results file: a header, and rows of which the last one of a line counts. Each row is on the disk before add returns.
+// results is a results file: a header, and rows of which the last one of a line counts. Each row is on the disk
+// before add returns.
 type results struct {
 	path   string
 	header [][2]string // a name and a value in each line
@@ -48,7 +49,8 @@ type results struct {
 	failed error // of a write, after which nothing more is sent
 }
 
-// openResults reads and locks the results file at path, if there is one. It refuses one with another header, and what known refuses.
+// openResults reads and locks the results file at path, if there is one. It refuses one with another header, and what
+// known refuses.
 func openResults(path string, header [][2]string, column string, known func(key string) bool) (*results, error) {
 	r := &results{path: path, header: header, column: column, comma: ',', rows: map[string]row{}}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
@@ -214,12 +216,14 @@ func (r *results) checkHeader(want [2]string, name, value string) error {
 	case name == want[0] && value == want[1]:
 		return nil
 	case name != want[0]:
-		return cli.UsageError("%s: its header has %q where %q should be: undo the edit, or name another file", r.path, name, want[0])
+		return cli.UsageError("%s: its header has %q where %q should be: undo the edit, or name another file", r.path, name,
+			want[0])
 	case name == "file":
-		return cli.UsageError("nothing was sent: FILE is not the one that %s is of: undo the edit of FILE. To correct lines that were not sent,"+
-			" then say --rest NEW.csv, and edit NEW.csv", r.path)
+		return cli.UsageError("nothing was sent: FILE is not the one that %s is of: undo the edit of FILE. To correct "+
+			"lines that were not sent, then say --rest NEW.csv, and edit NEW.csv", r.path)
 	}
-	return cli.UsageError("nothing was sent: %s is of the %s %q, and this command has %q: say that one", r.path, name, value, want[1])
+	return cli.UsageError("nothing was sent: %s is of the %s %q, and this command has %q: say that one", r.path, name,
+		value, want[1])
 }
 
 // add appends a row. From the first one that fails on, all fail.
@@ -250,7 +254,8 @@ func (r *results) unchanged() error {
 			return nil
 		}
 	}
-	return errors.Join(fmt.Errorf("%s was edited while the run went on, so nothing more is sent: bring back what it was, and add what was printed since",
+	return errors.Join(fmt.Errorf("%s was edited while the run went on, so nothing more is sent: bring back what it "+
+		"was, and add what was printed since",
 		r.path), err)
 }
 

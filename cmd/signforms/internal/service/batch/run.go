@@ -1,4 +1,5 @@
-// Package batch sends to many, reminds and voids. What it has done is in a results file that a person can read and edit.
+// Package batch sends to many, reminds and voids. What it has done is in a results file that a person can read and
+// edit.
 package batch
 
 import (
@@ -39,7 +40,8 @@ func (b *batch) columns() []cli.Column[record] {
 		{Name: "message", Value: func(r record) string { return r.Message }},
 	}
 	if b.makes {
-		all = slices.Insert(all, 2, cli.Column[record]{Name: "createdDocumentId", Value: func(r record) string { return r.ID }})
+		all = slices.Insert(all, 2, cli.Column[record]{Name: "createdDocumentId",
+			Value: func(r record) string { return r.ID }})
 	}
 	return all
 }
@@ -60,7 +62,8 @@ type batch struct {
 
 func (b *batch) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&b.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask; needed without a terminal for more than one receiver, line or document")
+	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask; needed without a terminal for more than one receiver, "+
+		"line or document")
 }
 
 // run makes the calls of those items that are not done. Its error carries the exit code.
@@ -77,7 +80,8 @@ func (b *batch) run(cmd *cobra.Command, items []item) error {
 			}
 		}
 		items = open
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be %s (%s)\n", len(items), cli.Count(all, b.noun, b.noun+"s"), b.verb, cli.Plain(b.results.path))
+		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be %s (%s)\n", len(items), cli.Count(all, b.noun, b.noun+"s"), b.verb,
+			cli.Plain(b.results.path))
 	}
 	printer := cli.NewPrinter(cmd, b.out, b.columns(), func(r record) any { return r }, 1)
 	if b.dryRun {
@@ -164,7 +168,8 @@ func (b *batch) try(ctx context.Context, it item) record {
 			note = strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode)))
 		}
 	}
-	if b.inARow++; err == nil || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrOutcomeUnknown) {
+	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
+	if b.inARow++; !silent {
 		b.inARow = 0
 	}
 	switch {
@@ -201,7 +206,8 @@ func (b *batch) verdict(all, doubtful int) error {
 		texts = append(texts, "the same command again tries what is not "+b.verb)
 	}
 	if b.results != nil && doubtful > 0 {
-		texts = append(texts, fmt.Sprintf("what is unknown is not repeated: look, and edit its last state in %s to %s or %s", b.results.path, sent, again))
+		texts = append(texts, fmt.Sprintf("what is unknown is not repeated: look, and edit its last state in %s to %s "+
+			"or %s", b.results.path, sent, again))
 	}
 	code := cli.ExitFailure
 	switch {
@@ -217,8 +223,8 @@ func (b *batch) verdict(all, doubtful int) error {
 	return cli.ExitWith(code, errors.New(strings.Join(texts, "; ")))
 }
 
-// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it. A malformed id,
-// or one that is given twice, is an error before anything is done with the others.
+// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
+// A malformed id, or one that is given twice, is an error before anything is done with the others.
 func refs(templateID string, ids []string) (all []signforms.DocumentRef, err error) {
 	given := map[string]bool{}
 	for _, id := range ids {

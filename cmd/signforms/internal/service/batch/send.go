@@ -54,19 +54,22 @@ func Send(form bool) *cobra.Command {
 	id := map[bool]string{false: "TEMPLATE_ID", true: "FORM_ID"}[form]
 	cmd := &cobra.Command{
 		Use: "send " + id + " --to RECEIVER... | --csv FILE", Short: "Send to receivers, once or to many", Long: sendHelp,
-		Example: "  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --to name=Ann,email=ann@example.com,role=Buyer\n" +
+		Example: "  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --to " +
+			"name=Ann,email=ann@example.com,role=Buyer\n" +
 			"  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer --dry-run",
 		Args: cli.ExactlyOne(id), RunE: c.run,
 	}
 	f := cmd.Flags()
-	f.Var(cli.FuncFlag("receiver", c.addReceiver), "to", "name=…,email=…,role=…[,colour=…][,subject=…][,message=…]; once for each `receiver`")
+	f.Var(cli.FuncFlag("receiver", c.addReceiver), "to",
+		"name=…,email=…,role=…[,colour=…][,subject=…][,message=…]; once for each `receiver`")
 	f.StringVar(&c.file, "csv", "", "send to each line of this CSV `file`")
 	f.StringVar(&c.rest, "rest", "", "send nothing: move the lines of --csv that are failed or not begun to this `file`")
 	f.BoolVar(&c.unknown, "unknown", false, "send nothing: print the documents that the unknown lines of --csv may be")
 	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to addresses that are in several lines, once for each")
 	f.StringVar(&c.one.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.one.mail.Message, "message", "", "text of the mail to receivers without their own")
-	f.Var(cli.FuncFlag("name=value", c.addVariable), "variable", "value of a custom variable, as `name=value`; may be repeated")
+	f.Var(cli.FuncFlag("name=value", c.addVariable), "variable",
+		"value of a custom variable, as `name=value`; may be repeated")
 	if !form {
 		f.StringVar(&c.pdfFile, "pdf", "", "PDF `file` that replaces the template's own")
 		f.StringVar(&c.role, "role", "", "title of the role of every line of --csv")
@@ -85,7 +88,8 @@ func Send(form bool) *cobra.Command {
 func (c *sendCommand) addReceiver(text string) error {
 	fields, err := csv.NewReader(strings.NewReader(text)).Read()
 	if err != nil {
-		return errors.New("cannot be read: say name=Ann,email=ann@example.com,role=Buyer, and quote what holds a comma: \"name=Doe, Ann\",…")
+		return errors.New("cannot be read: say name=Ann,email=ann@example.com,role=Buyer, and quote what holds a " +
+			"comma: \"name=Doe, Ann\",…")
 	}
 	var receiver signforms.Receiver
 	for _, field := range fields {
@@ -143,7 +147,8 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 func (c *sendCommand) template(m mailing) signforms.TemplateSendParams {
-	return signforms.TemplateSendParams{TemplateID: c.id, Receivers: m.receivers, Mail: m.mail, Variables: m.variables, PDF: c.pdf}
+	return signforms.TemplateSendParams{TemplateID: c.id, Receivers: m.receivers, Mail: m.mail, Variables: m.variables,
+		PDF: c.pdf}
 }
 
 func (c *sendCommand) formParams(m mailing) signforms.FormSendParams {

@@ -52,7 +52,8 @@ func void(client *signforms.Client, ref signforms.DocumentRef) func(context.Cont
 		if err == nil {
 			return "", res.Message, nil
 		}
-		if e, answered := errors.AsType[*signforms.Error](err); answered && e.Attempts > 0 && errors.Is(err, signforms.ErrUnavailable) {
+		e, answered := errors.AsType[*signforms.Error](err)
+		if answered && e.Attempts > 0 && errors.Is(err, signforms.ErrUnavailable) {
 			return "", "", fmt.Errorf("%w; it may be void all the same: voiding it again does no harm", service.InFlags(err))
 		}
 		return "", "", service.InFlags(err)

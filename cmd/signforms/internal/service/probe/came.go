@@ -12,8 +12,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 )
 
-// came says what an answer was: its status and type, how many records it has and where, and what these hold in some of their fields. It
-// also returns the body, cut, without what identifies anybody.
+// came says what an answer was: its status and type, how many records it has and where, and what these hold in some
+// of their fields. It also returns the body, cut, without what identifies anybody.
 func (r *run) came(x *exchange, fields []string) (text, body string) {
 	if x.status == 0 {
 		return "no answer", ""
@@ -84,8 +84,9 @@ func list(value any) (name string, records []any) {
 // mostValues bounds how many values of a field are named.
 const mostValues = 5
 
-// values says what records hold in a field: each value once, with how often it is there, and in how many records there is none. The
-// order is that of the records, and the last one is named too. A field with shapeMark shows the forms of its values.
+// values says what records hold in a field: each value once, with how often it is there, and in how many records
+// there is none. The order is that of the records, and the last one is named too. A field with shapeMark shows the
+// forms of its values.
 func values(field string, records, raw []any) string {
 	field, shaped := strings.CutPrefix(field, shapeMark)
 	if shaped {

@@ -87,7 +87,8 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	if ended != nil && len(all) > 0 && cmd.Context().Err() == nil {
-		ended = cli.ExitWith(cli.ExitPartial, fmt.Errorf("ended early, after %d of %d questions: %w", len(all), len(questions), ended))
+		ended = cli.ExitWith(cli.ExitPartial, fmt.Errorf("ended early, after %d of %d questions: %w", len(all),
+			len(questions), ended))
 	}
 	return ended
 }
@@ -109,7 +110,8 @@ func (o Observation) print(w io.Writer) error {
 // page returns the report.
 func page(all []Observation, ended error) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. Values that are not of the wire format are replaced, equal ones by equal ones.\n", signforms.Version())
+	fmt.Fprintf(&b, "# What probe saw\n\nBy signforms-go %s. Values that are not of the wire format are replaced, "+
+		"equal ones by equal ones.\n", signforms.Version())
 	if ended != nil {
 		fmt.Fprintf(&b, "\n**The run ended early, after %d of %d questions.**\n", len(all), len(questions))
 	}

@@ -1,5 +1,6 @@
-// Package probe shows what an account's service answers to about fourteen questions of which the wire format is not sure. It draws no
-// conclusion: for each question it has what the SDK assumes, what was asked, what came, and what the SDK made of that.
+// Package probe shows what an account's service answers to about fourteen questions of which the wire format is not
+// sure. It draws no conclusion: for each question it has what the SDK assumes, what was asked, what came, and what
+// the SDK made of that.
 package probe
 
 import (
@@ -45,7 +46,8 @@ type run struct {
 	ended    error // why no more is asked
 }
 
-// ask has the SDK make one request, changed by edit, and notes what was asked and what came. fields are those of the records that matter.
+// ask has the SDK make one request, changed by edit, and notes what was asked and what came. fields are those of the
+// records that matter.
 func (r *run) ask(edit func(*http.Request), fields []string, call func(context.Context, *signforms.Client) error) {
 	if r.ended != nil {
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// question is one question about the service: what the SDK assumes, and a function that asks. It asks at most twice, about dates four times.
+// question is one question about the service: what the SDK assumes, and a function that asks. It asks at most twice,
+// about dates four times.
 type question struct {
 	title, assumed string
 	ask            func(*run)
@@ -30,7 +31,8 @@ var questions = []question{
 	{"unknown id", "no record, or 404; what is no id is refused with 400", askUnknownID},
 	{"respondents of a template", "GET /get-template-respondent lists the documents made from a template", askRespondents},
 	{"responses to a form", "GET /get-form-responses lists the responses", askResponses},
-	{"formats of times and ids", "times in UTC as 9999-99-99T99:99:99.999Z, ids as UUIDs or 24 hexadecimal digits", askFormats},
+	{"formats of times and ids", "times in UTC as 9999-99-99T99:99:99.999Z, ids as UUIDs or 24 hexadecimal digits",
+		askFormats},
 	{"key", "403 or 401, without a key and with a wrong one", askKey},
 }
 
@@ -143,7 +145,8 @@ func askRespondents(r *run) {
 		r.note = "no template was seen, so the documents of none were asked for"
 		return
 	}
-	r.ask(nil, []string{"respondentDocumentId", "templateId", "status"}, func(ctx context.Context, c *signforms.Client) error {
+	r.ask(nil, []string{"respondentDocumentId", "templateId", "status"}, func(ctx context.Context,
+		c *signforms.Client) error {
 		_, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: id, Limit: 5})
 		return err
 	})
@@ -162,7 +165,8 @@ func askResponses(r *run) {
 }
 
 func askFormats(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 1}, nil, shapeOf("documentId"), shapeOf("createdAt"), shapeOf("updatedAt"))
+	r.documents(signforms.DocumentListParams{Limit: 1}, nil, shapeOf("documentId"), shapeOf("createdAt"),
+		shapeOf("updatedAt"))
 }
 
 func askKey(r *run) {
@@ -173,7 +177,8 @@ func askKey(r *run) {
 // shapeOf asks for the form of a field's values in place of the values.
 func shapeOf(field string) string { return shapeMark + field }
 
-// shapeMark is before the name of a field whose forms are asked for. beside is no field, but what stands beside the list.
+// shapeMark is before the name of a field whose forms are asked for. beside is no field, but what stands beside the
+// list.
 const (
 	shapeMark = "#"
 	beside    = "&"

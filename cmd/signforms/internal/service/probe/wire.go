@@ -130,8 +130,10 @@ func verdict(err error) string {
 	for _, kind := range []struct {
 		err  error
 		name string
-	}{{signforms.ErrForbidden, "ErrForbidden"}, {signforms.ErrNotFound, "ErrNotFound"}, {signforms.ErrInvalid, "ErrInvalid"},
-		{signforms.ErrRefused, "ErrRefused"}, {signforms.ErrRateLimited, "ErrRateLimited"}, {signforms.ErrUnavailable, "ErrUnavailable"}} {
+	}{{signforms.ErrForbidden, "ErrForbidden"}, {signforms.ErrNotFound, "ErrNotFound"}, {signforms.ErrInvalid,
+		"ErrInvalid"},
+		{signforms.ErrRefused, "ErrRefused"}, {signforms.ErrRateLimited, "ErrRateLimited"}, {signforms.ErrUnavailable,
+			"ErrUnavailable"}} {
 		if errors.Is(err, kind.err) {
 			text += kind.name + ", "
 		}
@@ -155,7 +157,8 @@ func unquoted(text string) string {
 }
 
 // knownTypes are the media types that are shown. Another may be somebody's word.
-var knownTypes = []string{"application/json", "application/problem+json", "text/json", "text/html", "text/plain", "application/xml", "text/xml"}
+var knownTypes = []string{"application/json", "application/problem+json", "text/json", "text/html", "text/plain",
+	"application/xml", "text/xml"}
 
 func mediaType(header string) string {
 	text, _, _ := strings.Cut(strings.ToLower(header), ";")
