@@ -112,7 +112,6 @@ const indexes = `INSERT INTO signforms_queue_clock (boot, base, seen, trusted) V
 CREATE INDEX signforms_events_pending ON signforms_events (line_id, id) WHERE state = 0;
 CREATE INDEX signforms_events_settled ON signforms_events (state, settled) WHERE state > 0;
 CREATE INDEX signforms_events_bodies ON signforms_events (settled) WHERE state = 1 AND body IS NOT NULL;
-CREATE INDEX signforms_events_waiting ON signforms_events (received) WHERE state = 0;
 CREATE INDEX signforms_events_odd ON signforms_events (id) WHERE odd = 1 AND body IS NOT NULL;
 CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
 `
