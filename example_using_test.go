@@ -21,6 +21,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/signformstest"
 	"github.com/signforms/signforms-go/webhook"
+	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
 // sender is what the program under test needs of the client: an interface of its own.
@@ -365,4 +366,32 @@ func (o *offers) receiver(secret string) http.Handler {
 		}
 		return err
 	}}, &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})
+}
+
+// Behind net/http's router. Others wrap the same handler.
+func Example_router() {
+	verifier, err := webhook.NewVerifier([]string{os.Getenv("SIGNFORMS_WEBHOOK_SECRET")}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("POST /webhook", webhook.NewHandler(verifier, webhook.Funcs{
+		TemplateSigned: func(_ context.Context, e *webhook.TemplateSigned) error {
+			log.Printf("%q signed %q", e.SignedBy.RoleTitle, e.DocumentName)
+			return nil
+		},
+	}, nil))
+	server := &http.Server{Addr: ":8080", Handler: mux, ReadTimeout: 20 * time.Second}
+	log.Fatal(server.ListenAndServe())
+}
+
+// A signed sample for a receiver on this machine.
+func Example_sample() {
+	secret := os.Getenv("SIGNFORMS_WEBHOOK_SECRET")
+	delivery := webhooktest.NewRequest("http://localhost:8080/webhook", secret, time.Now(), webhooktest.Sample(webhook.TypeTemplateResponse))
+	resp, err := http.DefaultClient.Do(delivery)
+	if err != nil {
+		log.Fatal(err)
+	}
+	resp.Body.Close()
 }

@@ -11,7 +11,7 @@ import (
 
 // The Go lines of using.md are in functions that are compiled.
 func TestLinesOfUsingAreCompiled(t *testing.T) {
-	source, err := os.ReadFile("example_router_test.go")
+	source, err := os.ReadFile("example_using_test.go")
 	require.NoError(t, err)
 	compiled := strings.ReplaceAll(string(source), "\n\t", "\n")
 	page, err := os.ReadFile("docs/using.md")
