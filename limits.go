@@ -20,9 +20,9 @@ import (
 // its ctx ends. limitstoretest.Run checks an implementation.
 //
 // Each method has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not end with
-// the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer than the 3 seconds, or
-// than the call's context. A method that does not return keeps its goroutine, and one that panics has failed. When 64 of a
-// store have not returned, it is asked no more until one does, and reminders fail with ErrUnavailable.
+// the call's: a slot that comes too late for its call goes to the next one, or is given back. The SDK waits at most 0.1 s longer
+// than the 3 seconds, or than the call's context. A method that does not return keeps its goroutine, and all calls that wait for
+// it fail with ErrUnavailable; one that panics has failed.
 //
 // A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is
 // closed when the clock is moved; then calls that wait for a slot ask again.
@@ -43,16 +43,16 @@ type LimitStore interface {
 // process is the one piece of package state: what the clients of a process share, as they do http.DefaultTransport. It has
 // the store of clients without a LimitStore of their own, and the calls that wait for a slot.
 var process = struct {
-	store   *MemoryLimitStore
-	waiters *reminderlimit.Waiters
-}{NewMemoryLimitStore(nil), reminderlimit.NewWaiters()}
+	store *MemoryLimitStore
+	lines *reminderlimit.Lines
+}{NewMemoryLimitStore(nil), reminderlimit.NewLines()}
 
 // newBudget returns the budget of a base URL and API key. The store gets a hash of both.
 func newBudget(store LimitStore, attempt time.Duration, base, apiKey string) *reminderlimit.Budget {
 	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
 	_, inMemory := store.(*MemoryLimitStore)
 	return reminderlimit.New(reminderlimit.Settings{
-		Waiters: process.waiters, Store: store, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: attempt,
+		Lines: process.lines, Store: store, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: attempt,
 	})
 }
 

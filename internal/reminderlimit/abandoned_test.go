@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -109,6 +108,24 @@ func TestAbandonedTakeIsNotInTheWayOfOthers(t *testing.T) {
 	})
 }
 
+// What the store answers to a call that has left is for the next in line.
+func TestCallOfOneThatLeavesServesTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newPeculiarStore()
+		store.delay = 2 * time.Second
+		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		start := time.Now()
+		go documents.Remind(ctx, clienttest.DocNumber(0))
+		synctest.Wait()
+		_, err := documents.Remind(t.Context(), clienttest.DocNumber(1))
+		require.NoError(t, err)
+		require.Equal(t, 2*time.Second, time.Since(start))
+		require.EqualValues(t, 1, store.takes.Load())
+	})
+}
+
 // lossyStore takes a slot and says that it did not.
 type lossyStore struct{ *signforms.MemoryLimitStore }
 
@@ -196,19 +213,4 @@ func (s *negativeStore) Peek(context.Context, string, int) ([]time.Duration, err
 func TestNegativeWaitsOfAStore(t *testing.T) {
 	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &negativeStore{signforms.NewMemoryLimitStore(nil)}})
 	clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
-}
-
-// A store that ends its goroutine, as a failed assertion in it does, ends that of the call.
-func TestGoexitOfAStore(t *testing.T) {
-	store := clienttest.NewOddStore()
-	store.BeforeTake = func(context.Context) error { runtime.Goexit(); return nil }
-	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-	returned := make(chan bool)
-	go func() {
-		normally := false
-		defer func() { returned <- normally }()
-		documents.Remind(t.Context(), clienttest.DocNumber(0))
-		normally = true
-	}()
-	require.False(t, <-returned)
 }

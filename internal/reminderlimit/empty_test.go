@@ -14,8 +14,8 @@ import (
 // The waiters of a process are package state of signforms: nothing may stay there when nobody waits.
 func TestListIsGoneWhenItsLastWaiterLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		waiters := reminderlimit.NewWaiters()
-		b := reminderlimit.New(reminderlimit.Settings{Waiters: waiters, Store: signforms.NewMemoryLimitStore(nil), Immediate: true, Key: "k", Attempt: 30 * time.Second})
+		lines := reminderlimit.NewLines()
+		b := reminderlimit.New(reminderlimit.Settings{Lines: lines, Store: signforms.NewMemoryLimitStore(nil), Immediate: true, Key: "k", Attempt: 30 * time.Second})
 		for range 30 {
 			go func() {
 				if slot, err := b.Take(t.Context(), time.Hour, 0); err == nil {
@@ -24,10 +24,10 @@ func TestListIsGoneWhenItsLastWaiterLeaves(t *testing.T) {
 			}()
 		}
 		time.Sleep(time.Minute)
-		require.Equal(t, 15, waiters.Waiting(), "5 are sent, 15 can wait for an hour, 10 are refused")
+		require.Equal(t, 15, lines.Waiting(), "5 are sent, 15 can wait for an hour, 10 are refused")
 		time.Sleep(2 * time.Hour)
-		require.Zero(t, waiters.Waiting())
-		require.Zero(t, waiters.Len())
+		require.Zero(t, lines.Waiting())
+		require.Zero(t, lines.Len())
 	})
 }
 
@@ -37,7 +37,7 @@ func BenchmarkSlot(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var passed time.Duration
 			store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(passed) })
-			own := reminderlimit.New(reminderlimit.Settings{Waiters: reminderlimit.NewWaiters(), Store: store, Immediate: true, Key: "k", Attempt: 30 * time.Second})
+			own := reminderlimit.New(reminderlimit.Settings{Lines: reminderlimit.NewLines(), Store: store, Immediate: true, Key: "k", Attempt: 30 * time.Second})
 			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {

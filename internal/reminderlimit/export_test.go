@@ -1,18 +1,18 @@
 package reminderlimit
 
-// Len returns how many lists there are.
-func (l *Waiters) Len() int {
+// Len returns how many lines there are.
+func (l *Lines) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.m)
 }
 
-// Waiting returns how many callers wait in all lists.
-func (l *Waiters) Waiting() (n int) {
+// Waiting returns how many callers wait in all lines.
+func (l *Lines) Waiting() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, own := range l.m {
-		n += len(own.waiters)
+		n += len(own.callers)
 	}
 	return n
 }

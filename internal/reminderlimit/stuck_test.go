@@ -132,34 +132,6 @@ func TestStoreThatDoesNotReturnAfterTheAttempt(t *testing.T) {
 	})
 }
 
-// Goroutines that wait for a store do not grow without end.
-func TestStoreThatNeverReturnsIsAskedNoMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newStuckStore()
-		store.take.Store(true)
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		for range 64 {
-			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-			clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
-		}
-		synctest.Wait() // until the last counts
-		for range 10 {
-			within(t, 0, func() {
-				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
-				require.ErrorContains(t, err, "64 of its methods have not returned")
-			})
-		}
-		require.EqualValues(t, 64, store.inside.Load())
-		store.take.Store(false)
-		close(store.release)
-		synctest.Wait()
-		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-		require.NoError(t, err)
-		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
-	})
-}
-
 // All calls that wait behind one which the store does not answer fail with it, instead of asking in turn.
 func TestStoreThatDoesNotReturnFailsAllWaiters(t *testing.T) {
 	for _, wait := range []time.Duration{0, time.Hour, -1} {

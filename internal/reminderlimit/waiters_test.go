@@ -194,26 +194,6 @@ func TestWaiterLooksAgainForSlotsOfOtherProcesses(t *testing.T) {
 	})
 }
 
-// One that comes and sees a slot which another process gave back tells the first, which sleeps.
-func TestNewWaiterWakesTheFirstForAFreedSlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
-		taker := &takenKeys{LimitStore: store}
-		patient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: taker, ReminderMaxWait: -1})
-		hasty := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: taker})
-		clienttest.UseUp(t, patient)
-		start := time.Now()
-		var calls sync.WaitGroup
-		calls.Go(func() { patient.Remind(t.Context(), clienttest.DocNumber(0)) })
-		time.Sleep(time.Second)
-		store.Settle(t.Context(), taker.key, taker.slot, 0)
-		_, err := hasty.Remind(t.Context(), clienttest.DocNumber(1))
-		require.ErrorIs(t, err, signforms.ErrRateLimited, "the slot is for the first")
-		calls.Wait()
-		require.Equal(t, time.Second, time.Since(start))
-	})
-}
-
 // takenKeys remembers the last slot that was taken.
 type takenKeys struct {
 	signforms.LimitStore
@@ -301,93 +281,6 @@ func TestContextThatEndsAsTheSlotIsTakenSendsNothing(t *testing.T) {
 		require.NotErrorIs(t, err, signforms.ErrOutcomeUnknown)
 		require.Zero(t, service.Count())
 		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
-	})
-}
-
-// The one before may take its slot before, while or after the store is asked for one behind: it must not count twice.
-func TestOneAheadIsNotCountedTwice(t *testing.T) {
-	second := func(context.Context) error { time.Sleep(time.Second); return nil }
-	for name, slow := range map[string]func(*clienttest.OddStore){
-		"before": func(s *clienttest.OddStore) { s.AfterTake = func() { time.Sleep(time.Second) } },
-		"while": func(s *clienttest.OddStore) {
-			s.BeforeTake = second
-			s.BeforePeek = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
-		},
-		"after": func(s *clienttest.OddStore) { s.BeforeTake = second },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := clienttest.NewOddStore()
-				documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-				for range 3 {
-					documents.Remind(t.Context(), clienttest.DocNumber(0))
-				}
-				slow(store)
-				var calls sync.WaitGroup
-				for range 2 {
-					calls.Go(func() {
-						_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-						assert.NoError(t, err, "there were slots for both")
-					})
-					synctest.Wait()
-				}
-				calls.Wait()
-			})
-		})
-	}
-}
-
-// A slot that the first gets after it had to wait does not count twice either.
-func TestOneThatHadToWaitIsNotCountedTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, start := clienttest.NewOddStore(), time.Now()
-		store.AfterTake = func() {
-			if time.Since(start) >= clienttest.Cycle {
-				time.Sleep(2 * time.Second)
-			}
-		}
-		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		for n := range 5 {
-			if n == 2 {
-				time.Sleep(time.Minute)
-			}
-			patient.Remind(t.Context(), clienttest.DocNumber(0))
-		}
-		var calls sync.WaitGroup
-		calls.Go(func() { patient.Remind(t.Context(), clienttest.DocNumber(0)) })
-		time.Sleep(clienttest.Cycle - time.Minute + time.Second) // two slots are free, and the first is about to get one
-		_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
-		require.NoError(t, err)
-		calls.Wait()
-	})
-}
-
-// One behind the first that comes while the store is being asked is refused at once if even without the first there is no slot.
-func TestOneBehindIsRefusedAsSoonAsThatIsKnown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := clienttest.NewOddStore()
-		patient := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
-		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		clienttest.UseUp(t, patient)
-		store.BeforeTake = func(context.Context) error { time.Sleep(2 * time.Second); return nil }
-		start := time.Now()
-		ctx, cancel := context.WithCancel(t.Context())
-		var calls sync.WaitGroup
-		calls.Go(func() { patient.Remind(ctx, clienttest.DocNumber(0)) })
-		synctest.Wait()
-		for range 3 {
-			calls.Go(func() {
-				_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
-				assert.ErrorIs(t, err, signforms.ErrRateLimited)
-				assert.Zero(t, time.Since(start))
-			})
-			synctest.Wait()
-		}
-		time.Sleep(time.Minute)
-		cancel()
-		calls.Wait()
-		time.Sleep(3 * time.Second) // until the store has answered
 	})
 }
 

@@ -1,0 +1,118 @@
+package reminderlimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A Store holds the slots. It is what signforms.LimitStore says.
+type Store interface {
+	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
+	Settle(ctx context.Context, key, slot string, keep time.Duration) error
+	Block(ctx context.Context, key string, d time.Duration) error
+	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
+}
+
+const (
+	// storeTimeout bounds each question to a store, even one that outlives its caller.
+	storeTimeout = 3 * time.Second
+	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the slot back
+	// before the call returns and, perhaps, the process exits.
+	endGrace = 100 * time.Millisecond
+)
+
+var (
+	errNotReturned = errors.New("a method did not return within " + storeTimeout.String())
+	errSlow        = errors.New("it took longer than " + storeTimeout.String() + " for the calls before this one")
+	errNothing     = errors.New("Take returned neither a slot nor a wait")
+	errGone        = errors.New("a method ended its goroutine")
+)
+
+// asker asks a store about one key.
+type asker struct {
+	store     Store
+	key       string
+	immediate bool // it answers every question at once
+}
+
+// ask asks the store with the context own for at most storeTimeout. It gives up endGrace after ctx or that time has ended. The
+// method then runs to its end all the same, and late gets what it returns. A panic is an error: the request may have been sent.
+func ask[T any](a asker, ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
+	if a.immediate {
+		return fn(ctx)
+	}
+	own, cancel := context.WithTimeout(own, storeTimeout)
+	done, gone := make(chan struct{}), make(chan struct{})
+	returned, failed := answer, errGone
+	go func() {
+		defer cancel()
+		defer func() {
+			if p := recover(); p != nil {
+				failed = fmt.Errorf("a method panicked: %v", p)
+			}
+			select {
+			case done <- struct{}{}:
+			case <-gone:
+				late(returned)
+			}
+		}()
+		returned, failed = fn(own)
+	}()
+	select {
+	case <-done:
+		return returned, failed
+	case <-ctx.Done():
+	case <-own.Done():
+	}
+	grace := time.NewTimer(endGrace)
+	defer grace.Stop()
+	select {
+	case <-done:
+		return returned, failed
+	case <-grace.C:
+	}
+	close(gone)
+	if ctx.Err() != nil {
+		return answer, ctx.Err()
+	}
+	return answer, errNotReturned
+}
+
+// tell runs fn to its end, and waits for it until endGrace after ctx has ended.
+func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
+	_, err := ask(a, ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, fn(ctx)
+	}, func(struct{}) {})
+	return err
+}
+
+// Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError], or ctx's if the store outlasts it.
+func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
+	frees, err := ask(a, ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
+		return a.store.Peek(ctx, a.key, Limit)
+	}, func([]time.Duration) {})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, &StoreError{err}
+	case len(frees) != Limit:
+		return nil, &StoreError{fmt.Errorf("Peek returned %d durations, not %d", len(frees), Limit)}
+	}
+	frees = slices.Clone(frees) // it is the store's
+	for i := range frees {
+		frees[i] = max(frees[i], 0)
+	}
+	return frees, nil
+}
+
+// changed returns a channel that is closed when the store's clock is moved, and nil for a store without the method Changed.
+func (a asker) changed() <-chan struct{} {
+	if s, ok := a.store.(interface{ Changed() <-chan struct{} }); ok {
+		return s.Changed()
+	}
+	return nil
+}
