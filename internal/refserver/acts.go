@@ -87,26 +87,6 @@ func (s *Server) Delete(documentID string) error { return s.act(documentID, sign
 // Archive archives a document, unless it is deleted. Its status stays as it is.
 func (s *Server) Archive(documentID string) error { return s.act(documentID, signing.Document.Archive) }
 
-// FinishAgain makes [Options].Finish get a document again for which it has failed five times. It may fail as often again. The completed event
-// went out without the file and is not repeated: see [Server.Resend].
-func (s *Server) FinishAgain(documentID string) error {
-	err := s.store.Update(func(tx *store.Tx) error {
-		d, err := tx.Document(documentID)
-		switch {
-		case err != nil:
-			return err
-		case d.Finishing != signing.FileFailed:
-			return &failure{errors.New("the finished file of the document has not failed"), ErrRefused}
-		case s.finisher == nil:
-			return &failure{errors.New("nobody makes finished files"), ErrRefused}
-		}
-		tx.Apply(d.FinishAgain(tx.Now))
-		return nil
-	})
-	s.finisher.wakeUp()
-	return s.publicError(err)
-}
-
 // Submission is what a respondent enters into a form.
 type Submission struct {
 	RespondentEmail string            `json:"respondentEmail,omitempty"` // may be empty
@@ -180,7 +160,7 @@ func (s *Server) explain(err error) error {
 	}
 	kind := ""
 	s.store.View(func(tx *store.Tx) error {
-		kind = tx.KindOf(s.WorkspaceID, missing.ID)
+		kind = tx.KindOf(missing.ID)
 		return nil
 	})
 	switch {

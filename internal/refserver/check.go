@@ -19,7 +19,7 @@ type Contents struct {
 // record that this version of the package cannot read, each record that another one names and that is missing, a missing record of the
 // service itself, and each file that is missing or damaged. Its error says that the storage could not be read to its end. The storage must not be in use by a [Server].
 func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (Contents, error) {
-	c := checker{codec: record.New(), there: map[link]bool{}, found: Contents{Files: map[string]bool{}}}
+	c := checker{there: map[link]bool{}, found: Contents{Files: map[string]bool{}}}
 	err := storage.Load(ctx, func(r Record) error {
 		c.found.Records++
 		w, _, err := c.codec.Decode(store.Kind(r.Kind), r.ID, r.Data)
@@ -59,7 +59,7 @@ func CheckRecords(ctx context.Context, storage Storage, problem func(string)) (C
 
 // checker collects what records need.
 type checker struct {
-	codec   *record.Codec
+	codec   record.Codec
 	service bool          // there is the record of the service itself
 	there   map[link]bool // records that others belong to
 	links   []struct{ from, to link }
@@ -80,11 +80,8 @@ func (c *checker) add(w store.Write) {
 	switch v := w.Value.(type) {
 	case *store.Service:
 		c.service = v.WorkspaceID != ""
-		belongs(store.KindWorkspace, v.WorkspaceID)
-	case *store.Workspace, *signing.Template, *signing.Form:
+	case *signing.Template, *signing.Form:
 		c.there[link{w.Kind, w.ID}] = true
-	case *store.Key:
-		belongs(store.KindWorkspace, v.WorkspaceID)
 	case *store.FormLink:
 		belongs(store.KindForm, v.FormID)
 	case *signing.FormResponse:

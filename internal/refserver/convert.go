@@ -169,7 +169,7 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 		Status: Status(d.Status), SigningOrder: d.Ordered, Archived: d.Archived,
 		Signers: []SignerState{}, Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
 		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
-		HasPDF: d.PDF.SHA256 != "", Finished: FinishedFile(d.Finishing),
+		HasPDF: d.PDF.SHA256 != "", Finished: d.Finished.SHA256 != "",
 	}
 	for i, signer := range d.Signers {
 		out.Signers = append(out.Signers, publicSigner(signer, d.InTurn(i), Link(s.links.Sign(signer.Token))))

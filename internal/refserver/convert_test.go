@@ -22,15 +22,15 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		unread  string // fields of the record that the result does not show
 		unset   string // fields of the result that come from elsewhere
 	}{
-		{convert: internalTemplate, unset: "ID WorkspaceID OwnerID Archived CreatedAt UpdatedAt"},
+		{convert: internalTemplate, unset: "ID OwnerID Archived CreatedAt UpdatedAt"},
 		{convert: internalRole},
 		{convert: internalField},
-		{convert: internalForm, unset: "ID WorkspaceID CreatedAt"},
-		{convert: internalDocument, unread: "Draft", unset: "ID Kind WorkspaceID TemplateID OwnerID Status Archived Variables Values Mail " +
-			"ExpiresAt CreatedAt UpdatedAt SentAt CompletedAt Finishing Finished FinishTries FinishAt"},
+		{convert: internalForm, unset: "ID CreatedAt"},
+		{convert: internalDocument, unread: "Draft", unset: "ID Kind TemplateID OwnerID Status Archived Variables Values Mail " +
+			"ExpiresAt CreatedAt UpdatedAt SentAt CompletedAt Finished"},
 		{convert: internalSigner, unset: "ID Token RoleTitle RoleColour Order Subject Message IP InvitedAt ViewedAt SignedAt DeclinedAt Reason"},
 		{convert: internalFieldValue, unset: "Signer"},
-		{convert: internalWebhook, unset: "ID WorkspaceID Secret Disabled Relay CreatedAt Seq"},
+		{convert: internalWebhook, unset: "ID Secret Disabled Relay CreatedAt Seq"},
 		{convert: Profile.internal, unread: "Timestamps UntypedSamples"},
 		{convert: publicRequest, unread: "reason"},
 		{convert: func(m signing.Message) Message { return publicMessage(m, "link") }, unread: "Token"},
@@ -39,15 +39,15 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: publicAttempt},
 		{convert: publicRole},
 		{convert: publicField},
-		{convert: func(t signing.Template) TemplateState { return publicTemplate(t, 1) }, unread: "WorkspaceID OwnerID"},
-		{convert: (&Server{}).publicDocument, unread: "WorkspaceID OwnerID Variables Mail ExpiresFor UpdatedAt Finished FinishTries FinishAt", unset: "PDF"},
+		{convert: func(t signing.Template) TemplateState { return publicTemplate(t, 1) }, unread: "OwnerID"},
+		{convert: (&Server{}).publicDocument, unread: "OwnerID Variables Mail ExpiresFor UpdatedAt", unset: "PDF"},
 		{convert: func(s signing.Signer) SignerState { return publicSigner(s, true, "link") }, unread: "Token RoleColour Subject Message"},
 		{convert: publicValue, unread: "Image"},
-		{convert: func(f signing.Form) FormState { return publicForm(f, 1) }, unread: "WorkspaceID"},
+		{convert: func(f signing.Form) FormState { return publicForm(f, 1) }},
 		{convert: publicQuestion, unread: "ID"},
-		{convert: publicResponse, unread: "WorkspaceID"},
+		{convert: publicResponse},
 		{convert: publicAnswer, unread: "FieldID"},
-		{convert: publicWebhook, unread: "WorkspaceID Seq"},
+		{convert: publicWebhook, unread: "Seq"},
 	} {
 		convert := reflect.ValueOf(c.convert)
 		t.Run(convert.Type().In(0).String(), func(t *testing.T) {

@@ -25,14 +25,10 @@ func (s *Server) TryAddTemplate(t Template) (id string, err error) {
 	if err := record.Check(); err != nil {
 		return "", s.publicError(err)
 	}
-	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
+	record.ID = s.ids.UUID()
 	err = s.store.Update(func(tx *store.Tx) error {
 		record.CreatedAt, record.UpdatedAt = tx.Now, tx.Now
-		w, err := tx.Workspace(s.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		record.OwnerID = w.OwnerID
+		record.OwnerID = tx.Service().OwnerID
 		tx.PutTemplate(record)
 		return nil
 	})
@@ -68,7 +64,7 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 		if err := record.Check(); err != nil {
 			return err
 		}
-		record.ID, record.WorkspaceID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.WorkspaceID, old.OwnerID, old.Archived, old.CreatedAt
+		record.ID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.OwnerID, old.Archived, old.CreatedAt
 		record.UpdatedAt = tx.Now
 		if !record.UpdatedAt.After(old.UpdatedAt) { // each change has a time of its own
 			record.UpdatedAt = old.UpdatedAt.Add(time.Millisecond)
@@ -116,7 +112,7 @@ func (s *Server) TryAddForm(f Form) (id string, err error) {
 	if err := record.Check(); err != nil {
 		return "", s.publicError(err)
 	}
-	record.ID, record.WorkspaceID = s.ids.UUID(), s.WorkspaceID
+	record.ID = s.ids.UUID()
 	err = s.store.Update(func(tx *store.Tx) error {
 		record.CreatedAt = tx.Now
 		tx.PutForm(record)
@@ -134,13 +130,9 @@ func (s *Server) TryAddDocument(d Document) (id string, err error) {
 		return "", invalid("ExpiresFor", "%v must be positive, or 0 for never", d.ExpiresFor)
 	}
 	record := internalDocument(d)
-	record.Kind, record.WorkspaceID = signing.KindPDF, s.WorkspaceID
+	record.Kind = signing.KindPDF
 	err = s.store.Update(func(tx *store.Tx) error {
-		w, err := tx.Workspace(s.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		record.OwnerID = w.OwnerID
+		record.OwnerID = tx.Service().OwnerID
 		c, err := signing.Create(record, s.ids, tx.Now)
 		if err != nil {
 			return err
@@ -193,14 +185,14 @@ func (s *Server) newWebhook(w Webhook) (store.Webhook, error) {
 	if sources[record.Family] == "" {
 		return record, invalid("Event", "must be %s, %s or %s, not %.64q", FormResponse, SignatureCompleted, TemplateResponse, w.Event)
 	}
-	record.ID, record.WorkspaceID, record.Secret = s.ids.UUID(), s.WorkspaceID, s.WebhookSecret
+	record.ID, record.Secret = s.ids.UUID(), s.WebhookSecret
 	return record, nil
 }
 
 // addWebhook stores a new webhook, or a changed one in place of the one with its id, if there is what it tracks.
 func addWebhook(tx *store.Tx, record store.Webhook) error {
 	for i, id := range record.Sources {
-		if err := tracked(sources[record.Family], id, tx.KindOf(record.WorkspaceID, id)); err != nil {
+		if err := tracked(sources[record.Family], id, tx.KindOf(id)); err != nil {
 			return invalid(fmt.Sprintf("Documents[%d]", i), "%v", err)
 		}
 	}
@@ -225,7 +217,7 @@ func deliverable(text string) bool {
 func (s *Server) AddAPIKey() (string, error) {
 	key := s.ids.Token()
 	err := s.store.Update(func(tx *store.Tx) error {
-		tx.PutKey(key, s.WorkspaceID)
+		tx.PutKey(key)
 		return nil
 	})
 	return s.created(key, err)

@@ -23,9 +23,15 @@ var (
 	// ErrInvalid says that an argument is invalid, whatever the state of the service.
 	ErrInvalid = errors.New("invalid")
 
-	// ErrStorage says that the Storage failed: a change was not made and can be tried again. When the error matches
-	// [ErrSaveUnknown] too, the change may have been made.
+	// ErrStorage says that the Storage failed: a change was not made and can be tried again, unless the error matches [ErrStopped] too.
 	ErrStorage = errors.New("the storage failed")
+
+	// ErrStopped says that the service has stopped because nobody knows whether a change was saved. Started again, it has what
+	// is in the Storage.
+	ErrStopped = store.ErrStopped
+
+	// ErrNotMade says that a finished file could not be made now.
+	ErrNotMade = errors.New("the finished file could not be made")
 
 	// ErrClosed says that the server is closed: a change was not made, or what was waited for does not happen any more.
 	ErrClosed = errors.New("the server is closed")
@@ -83,9 +89,6 @@ func (s *Server) publicError(err error) error {
 		return &failure{err, ErrClosed}
 	}
 	if _, ok := errors.AsType[*store.Unavailable](err); ok {
-		if errors.Is(err, store.ErrUnknown) {
-			err = &failure{err, ErrSaveUnknown}
-		}
 		return &failure{err, ErrStorage}
 	}
 	return err

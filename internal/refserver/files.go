@@ -24,14 +24,6 @@ func (s *Server) DocumentPDF(ctx context.Context, id string) ([]byte, error) {
 	})
 }
 
-// FinishedPDF returns the finished file of a document, or nil when there is none.
-func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
-	return s.file(ctx, "document "+id, func(tx *store.Tx) (signing.File, error) {
-		d, err := tx.Document(id)
-		return d.Finished, err
-	})
-}
-
 // images reads the pictures that were entered into a document.
 func (s *Server) images(ctx context.Context, d *DocumentState, record signing.Document) (err error) {
 	for i, v := range record.Values {

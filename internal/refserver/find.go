@@ -21,25 +21,21 @@ type Counts struct {
 	Deliveries    map[DeliveryStatus]int
 }
 
-// Undelivered returns how many deliveries have not ended: they wait for a file or an attempt, or are under way.
+// Undelivered returns how many deliveries have not ended: they wait for an attempt, or are under way.
 func (c Counts) Undelivered() int {
-	return c.Deliveries[DeliveryWaiting] + c.Deliveries[DeliveryPending] + c.Deliveries[DeliverySending]
+	return c.Deliveries[DeliveryPending] + c.Deliveries[DeliverySending]
 }
 
 // Counts returns the numbers of records at one moment.
 func (s *Server) Counts() Counts {
 	c := Counts{Deliveries: map[DeliveryStatus]int{}}
-	q := store.Query{WorkspaceID: s.WorkspaceID}
+	q := store.Query{}
 	s.store.View(func(tx *store.Tx) error {
 		_, c.Templates = tx.Templates(q)()
 		_, c.Documents = tx.Documents(q)()
 		_, c.FromTemplates = tx.FromTemplates(q)()
-		c.Forms = tx.CountForms(s.WorkspaceID)
-		for _, w := range tx.Webhooks() {
-			if w.WorkspaceID == s.WorkspaceID {
-				c.Webhooks++
-			}
-		}
+		c.Forms = tx.CountForms()
+		c.Webhooks = len(tx.Webhooks())
 		for _, status := range DeliveryStatuses() {
 			c.Deliveries[status] = tx.CountDeliveries(store.DeliveryStatus(status))
 		}

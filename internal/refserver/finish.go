@@ -7,200 +7,155 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/delivery"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// finisher makes the finished files of documents that were completed. A nil finisher makes none.
-type finisher struct {
-	server *Server
-	wake   chan struct{}
-	most   int            // how many calls are made at a time
-	calls  sync.WaitGroup // those of the run
-
+// finishing makes finished files when they are first asked for, each once for all that ask meanwhile.
+type finishing struct {
 	mu       sync.Mutex
-	underWay map[string]bool // ids of documents
-	retry    chan struct{}   // closed, and replaced, when the store may save again
-	finisherState
-}
-
-type finisherState struct {
-	done     chan struct{} // closed, and replaced, after each file and each failure of the store
-	failures int           // how often the store did not save one
-	failure  error         // the last time
+	underWay map[string]*making // by id of the document
+	calls    sync.WaitGroup
 	closed   bool
 }
 
-const (
-	finishMost   = 4           // calls of Options.Finish at a time
-	finishWithin = time.Minute // how long one may take
-)
-
-func newFinisher(s *Server) *finisher {
-	f := &finisher{
-		server: s, wake: make(chan struct{}, 1), most: finishMost, underWay: map[string]bool{}, retry: make(chan struct{}),
-		finisherState: finisherState{done: make(chan struct{})},
-	}
-	if s.clock.frozen() {
-		f.most = 1 // so that every run is the same
-	}
-	return f
+// making is a file that is being made.
+type making struct {
+	done    chan struct{} // closed when the file is saved, or cannot be
+	content []byte
+	err     error
 }
 
-// run makes files until ctx ends.
-func (f *finisher) run(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for ctx.Err() == nil {
-		if wait, ok := f.begin(ctx); ok && !f.server.clock.frozen() {
-			timer.Reset(wait)
-		}
-		select {
-		case <-ctx.Done():
-		case <-f.wake:
-		case <-f.server.store.Completed():
-		case <-timer.C:
-		}
+// finishWithin is how long making a file may take.
+const finishWithin = 20 * time.Second
+
+// FinishedPDF returns the finished file of a document, or nil when there is none: the document is not completed, or nobody makes
+// finished files. The first call makes it with [Options].Finish and saves it; all get the same bytes. The error matches
+// [ErrNotMade] when it cannot be made now: the audit trail has the reason, and the next call tries again.
+func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
+	d, err := s.document(id)
+	if err != nil {
+		return nil, s.publicError(err)
 	}
-	f.calls.Wait()
+	if !s.toFinish(d) {
+		return s.finished(ctx, d)
+	}
+	m := s.finishing.join(id, func() ([]byte, error) { return s.finish(id) })
+	select {
+	case <-m.done:
+		return m.content, m.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// toFinish reports whether the document has a finished file that is still to be made.
+func (s *Server) toFinish(d signing.Document) bool {
+	return s.options.Finish != nil && d.Completed() && d.Finished.SHA256 == ""
+}
+
+// finished returns the finished file that was made, or nil.
+func (s *Server) finished(ctx context.Context, d signing.Document) ([]byte, error) {
+	content, err := s.content(ctx, "document "+d.ID, d.Finished)
+	if err != nil && ctx.Err() == nil {
+		err = &failure{err, ErrStorage}
+	}
+	return content, err
+}
+
+func (s *Server) document(id string) (d signing.Document, err error) {
+	err = s.store.View(func(tx *store.Tx) error {
+		d, err = tx.Document(id)
+		return err
+	})
+	return d, err
+}
+
+// join begins to make the file, unless that is under way.
+func (f *finishing) join(id string, finish func() ([]byte, error)) *making {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if m := f.underWay[id]; m != nil {
+		return m
+	}
+	m := &making{done: make(chan struct{})}
+	if f.closed {
+		m.err = &failure{store.ErrClosed, ErrClosed}
+		close(m.done)
+		return m
+	}
+	if f.underWay == nil {
+		f.underWay = map[string]*making{}
+	}
+	f.underWay[id] = m
+	f.calls.Go(func() {
+		m.content, m.err = finish()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.underWay, id)
+		close(m.done)
+	})
+	return m
+}
+
+// close waits for what is under way, and makes nothing more.
+func (f *finishing) close() {
+	f.mu.Lock()
 	f.closed = true
-	close(f.done)
-}
-
-// begin starts on the files that are due, as many as there is room for. It returns how long until the next one is due, if any.
-func (f *finisher) begin(ctx context.Context) (wait time.Duration, ok bool) {
-	var documents []signing.Document
-	f.server.store.View(func(tx *store.Tx) error {
-		documents = tx.ToFinish(f.most) // so that one of them is not under way as long as there is room
-		return nil
-	})
-	now := f.server.Now()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, d := range documents {
-		if f.underWay[d.ID] {
-			continue
-		}
-		if wait = d.FinishAt.Sub(now); wait > 0 {
-			return wait, true
-		}
-		if len(f.underWay) == f.most {
-			return 0, false // the end of a call wakes
-		}
-		f.underWay[d.ID] = true
-		f.calls.Go(func() { f.finish(ctx, d) })
-	}
-	return 0, false
-}
-
-// finish makes one file.
-func (f *finisher) finish(ctx context.Context, d signing.Document) {
-	f.try(ctx, d)
-	f.mu.Lock()
-	delete(f.underWay, d.ID)
-	f.tell()
 	f.mu.Unlock()
-	f.signal()
+	f.calls.Wait()
 }
 
-// tell wakes those who wait for a change. The caller holds mu.
-func (f *finisher) tell() {
-	close(f.done)
-	f.done = make(chan struct{})
+// finish makes a file and saves it, or why it could not be made.
+func (s *Server) finish(id string) ([]byte, error) {
+	d, err := s.document(id)
+	if err != nil {
+		return nil, s.publicError(err)
+	}
+	if !s.toFinish(d) { // made since the caller looked
+		return s.finished(s.ctx, d)
+	}
+	content, err := s.callFinish(d)
+	if err != nil {
+		return nil, s.notMade(id, err)
+	}
+	err = s.store.Update(func(tx *store.Tx) error {
+		d, err := tx.Document(id)
+		if err == nil {
+			tx.Apply(d.Finish(signing.NewFile(content), tx.Now))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, s.publicError(err)
+	}
+	return content, nil
 }
 
-func (f *finisher) next() (d signing.Document, at time.Time, ok bool) {
-	f.server.store.View(func(tx *store.Tx) error {
-		d, at, ok = tx.NextToFinish()
+// notMade notes in the audit trail why a file could not be made, once for tries that fail in the same way.
+func (s *Server) notMade(id string, why error) error {
+	if s.ctx.Err() != nil {
+		return &failure{store.ErrClosed, ErrClosed}
+	}
+	s.logger.Error("making a finished file", "document", id, "error", why)
+	s.store.Update(func(tx *store.Tx) error {
+		d, err := tx.Document(id)
+		if err != nil {
+			return err
+		}
+		c := d.FinishFailed(why.Error(), tx.Now)
+		last, _ := tx.Audit(id).Newest(0, 1, nil)
+		if len(last) == 0 || last[0].Note != c.Audit[0].Note {
+			tx.Apply(c)
+		}
 		return nil
 	})
-	return d, at, ok
+	return &failure{fmt.Errorf("the finished file could not be made: %w", why), ErrNotMade}
 }
 
-// errEnded is why a try failed that is the last one and was begun before.
-var errEnded = errors.New("the program ended during the try")
-
-// try makes one file, and stores it or its failure. The try is saved before it begins, and once there is room, so that one that waited
-// for others when the program ended does not count. A call that the server's end breaks off has not failed.
-func (f *finisher) try(ctx context.Context, d signing.Document) {
-	var content []byte
-	failure := errEnded
-	if d.FinishTries < signing.FinishTriesMax {
-		var begun bool
-		if d, content, begun, failure = f.callInRoom(ctx, d); !begun {
-			return
-		}
-	}
-	if ctx.Err() != nil {
-		f.save(ctx, func(tx *store.Tx) { tx.CountFinish(d.ID, signing.Document.TakeBackFinish) })
-		return
-	}
-	if failure != nil {
-		f.server.logger.Error("making a finished file", "document", d.ID, "try", d.FinishTries, "of", signing.FinishTriesMax, "error", failure)
-	}
-	file := signing.NewFile(content)
-	f.save(ctx, func(tx *store.Tx) {
-		tx.Finish(d.ID, func(d signing.Document, at time.Time) signing.Change {
-			if failure != nil {
-				return d.FinishFailed(failure.Error(), at)
-			}
-			return d.Finish(file, at)
-		})
-	})
-}
-
-// callInRoom waits for room, saves that a try begins, and makes the call. It reports whether the try began.
-func (f *finisher) callInRoom(ctx context.Context, d signing.Document) (_ signing.Document, content []byte, begun bool, failure error) {
-	if room := f.server.options.FinishRoom; room != nil {
-		select {
-		case room <- struct{}{}:
-			defer func() { <-room }()
-		case <-ctx.Done():
-			return d, nil, false, nil
-		}
-	}
-	due := false
-	saved := f.save(ctx, func(tx *store.Tx) { d, due = tx.CountFinish(d.ID, signing.Document.BeginFinish) })
-	if !saved || !due {
-		return d, nil, false, nil
-	}
-	content, failure = f.call(ctx, d)
-	return d, content, true, failure
-}
-
-// save makes a change and reports whether it was saved. It repeats one that was not, until ctx ends.
-func (f *finisher) save(ctx context.Context, change func(tx *store.Tx)) (saved bool) {
-	for {
-		f.mu.Lock()
-		retry := f.retry
-		f.mu.Unlock()
-		err := f.server.store.Update(func(tx *store.Tx) error {
-			change(tx)
-			return nil
-		})
-		if err == nil {
-			return true
-		}
-		f.mu.Lock()
-		f.failure = err
-		f.failures++
-		f.tell()
-		f.mu.Unlock()
-		select {
-		case <-time.After(time.Second):
-		case <-retry:
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-// call makes one file in a goroutine, and gives up when that goes on after its context has ended.
-func (f *finisher) call(ctx context.Context, d signing.Document) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, finishWithin)
+// callFinish calls the program's function, and gives up when that takes too long.
+func (s *Server) callFinish(d signing.Document) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, finishWithin)
 	defer cancel()
 	type made struct {
 		content []byte
@@ -208,101 +163,34 @@ func (f *finisher) call(ctx context.Context, d signing.Document) ([]byte, error)
 	}
 	result := make(chan made, 1)
 	go func() {
-		content, err := f.make(ctx, d)
+		content, err := s.makeFile(ctx, d)
 		result <- made{content, err}
 	}()
 	select {
 	case m := <-result:
 		return m.content, m.err
 	case <-ctx.Done():
-	}
-	select {
-	case m := <-result:
-		return m.content, m.err
-	case <-time.After(closing):
-		return nil, errors.New("the call of Options.Finish goes on although its context has ended: it is left to itself")
+		return nil, ctx.Err()
 	}
 }
 
-// make calls the program's function with the document and its PDF.
-func (f *finisher) make(ctx context.Context, d signing.Document) (content []byte, err error) {
+// makeFile calls the program's function with the document and its PDF.
+func (s *Server) makeFile(ctx context.Context, d signing.Document) (content []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
-	public := f.server.publicDocument(d)
-	if public.PDF, err = f.server.content(ctx, "document "+d.ID, d.PDF); err != nil {
+	public := s.publicDocument(d)
+	if public.PDF, err = s.content(ctx, "document "+d.ID, d.PDF); err != nil {
 		return nil, fmt.Errorf("reading the document's PDF: %w", err)
 	}
-	if err := f.server.images(ctx, &public, d); err != nil {
+	if err := s.images(ctx, &public, d); err != nil {
 		return nil, fmt.Errorf("reading a signature: %w", err)
 	}
-	content, err = f.server.options.Finish(ctx, public)
+	content, err = s.options.Finish(ctx, public)
 	if err == nil && len(content) == 0 {
 		err = errors.New("the file is empty")
 	}
 	return content, err
-}
-
-// wakeUp makes the finisher look at the clock again, and try again what was not saved.
-func (f *finisher) wakeUp() {
-	if f == nil {
-		return
-	}
-	f.mu.Lock()
-	close(f.retry)
-	f.retry = make(chan struct{})
-	f.mu.Unlock()
-	f.signal()
-}
-
-// signal makes run look for documents that wait for a file.
-func (f *finisher) signal() {
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-// busy reports whether a file is due or under way.
-func (f *finisher) busy() bool {
-	if f == nil {
-		return false
-	}
-	f.mu.Lock()
-	underWay := len(f.underWay)
-	f.mu.Unlock()
-	_, at, ok := f.next()
-	return underWay > 0 || ok && !at.After(f.server.Now())
-}
-
-// settle returns when no file is due or under way, or the reason why that cannot happen.
-func (f *finisher) settle(ctx context.Context) error {
-	if f == nil {
-		return nil
-	}
-	f.wakeUp() // what failed before may be over
-	for before := f.state(); ; {
-		now := f.state() // before looking whether there is work, so that no end of it is missed
-		switch {
-		case !f.busy():
-			return nil
-		case now.closed:
-			return delivery.ErrClosed
-		case now.failures > before.failures:
-			return now.failure
-		}
-		select {
-		case <-now.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (f *finisher) state() finisherState {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.finisherState
 }

@@ -2,12 +2,14 @@ package refserver
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // newHandler serves pages and the API. It is not a ServeMux because that redirects unclean paths, for which the API says what was
@@ -26,6 +28,19 @@ func (s *Server) newHandler(limit api.Limit) http.Handler {
 		defer late.close()
 		s.service.ServeHTTP(late, r)
 		late.send()
+	})
+}
+
+// unlessStopped answers every request with the reason once the service has stopped.
+func (s *Server) unlessStopped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.store.Stopped() == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintf(w, `{"message":%q,"code":"unavailable"}`, store.ErrStopped.Error()) // which JSON writes as Go does
 	})
 }
 

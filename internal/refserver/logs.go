@@ -110,7 +110,6 @@ type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
-	DeliveryWaiting   DeliveryStatus = "waiting"   // for the finished file of its document
 	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
 	DeliverySending   DeliveryStatus = "sending"   // under way, or next in line
 	DeliveryDelivered DeliveryStatus = "delivered" // answered with a 2xx
@@ -120,7 +119,7 @@ const (
 
 // DeliveryStatuses returns all statuses of a delivery, in the order in which it can have them.
 func DeliveryStatuses() []DeliveryStatus {
-	return []DeliveryStatus{DeliveryWaiting, DeliveryPending, DeliverySending, DeliveryDelivered, DeliveryDead, DeliveryCancelled}
+	return []DeliveryStatus{DeliveryPending, DeliverySending, DeliveryDelivered, DeliveryDead, DeliveryCancelled}
 }
 
 // Delivery is one body for one webhook, with every attempt to deliver it. Without [Server.Resend] there are at most 8 attempts,

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/refserver/record"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
@@ -19,7 +18,7 @@ func (s *Server) open() error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stopSaving = cancel
-	k := &keeper{storage: s.options.Storage, codec: record.New(), ctx: ctx, logger: s.logger, clock: &s.clock}
+	k := &keeper{storage: s.options.Storage, ctx: ctx, logger: s.logger, clock: &s.clock}
 	s.keeper = k
 	if err := s.store.Keep(k); err != nil {
 		cancel()
@@ -50,13 +49,14 @@ var errNoService = errors.New("the storage holds records, but none of the servic
 // begin makes the server's own workspace. Do not change the order in which ids are made: with a seed they are always the same.
 func (s *Server) begin() error {
 	secret := cmp.Or(s.options.WebhookSecret, s.ids.Token())
-	own := store.Workspace{ID: cmp.Or(s.options.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID()}
-	key := cmp.Or(s.options.APIKey, s.ids.Token())
-	s.WorkspaceID, s.APIKey, s.WebhookSecret = own.ID, key, secret
+	own := store.Service{
+		WorkspaceID: cmp.Or(s.options.WorkspaceID, s.ids.UUID()), OwnerID: s.ids.UUID(), WebhookSecret: secret, Offset: s.clock.advanced(),
+	}
+	own.APIKey = cmp.Or(s.options.APIKey, s.ids.Token())
+	s.WorkspaceID, s.APIKey, s.WebhookSecret = own.WorkspaceID, own.APIKey, secret
 	return s.store.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(own)
-		tx.PutKey(key, own.ID)
-		tx.PutService(store.Service{WorkspaceID: own.ID, APIKey: key, WebhookSecret: secret, Offset: s.clock.advanced()})
+		tx.PutKey(own.APIKey)
+		tx.PutService(own)
 		return nil
 	})
 }
@@ -78,16 +78,13 @@ func (s *Server) resume(was store.Service) error {
 		}
 		if now.APIKey != was.APIKey {
 			tx.DeleteKey(was.APIKey)
-			tx.PutKey(now.APIKey, now.WorkspaceID)
+			tx.PutKey(now.APIKey)
 		}
 		for _, w := range tx.Webhooks() {
 			if w.Secret == was.WebhookSecret && now.WebhookSecret != was.WebhookSecret {
 				w.Secret = now.WebhookSecret
 				tx.PutWebhook(w)
 			}
-		}
-		if s.options.Finish == nil {
-			tx.EndFinishing()
 		}
 		return nil
 	})
@@ -115,28 +112,13 @@ func (s *Server) closeStore() {
 	}
 }
 
-// CheckStorage returns nil while changes can be saved, as far as is known. After one that could not, it tries to save 64 KiB and
-// returns nil or why that fails, in an error that matches [ErrStorage]. It returns such an error too when a file,
-// such as a document's PDF, could not be read or was damaged, and still is. Without a Storage it returns nil.
+// CheckStorage returns an error that matches [ErrStorage] when the service has stopped, or when a file, such as a document's PDF, could
+// not be read or was damaged, and still is.
 func (s *Server) CheckStorage() error {
-	if err := s.checkFiles(); err != nil {
-		return err
+	if err := s.store.Stopped(); err != nil {
+		return s.publicError(err)
 	}
-	if s.keeper == nil || !s.keeper.failed.Load() {
-		return nil
-	}
-	for _, room := range []int64{trialRoom, 0} {
-		err := s.store.Update(func(tx *store.Tx) error {
-			v := tx.Service()
-			v.Room = room
-			tx.PutService(v)
-			return nil
-		})
-		if err != nil {
-			return s.publicError(err)
-		}
-	}
-	return nil
+	return s.checkFiles()
 }
 
 // Reset deletes everything but the workspace, its API keys and the webhook secret: records, logs, faults, and what
@@ -154,5 +136,6 @@ func (s *Server) Reset() error {
 	s.requests.reset()
 	s.refused.reset()
 	s.ClearFaults()
+	s.watchers.tell(Happening{Kind: WorkspaceHappening, ID: s.WorkspaceID, At: s.Now()})
 	return nil
 }

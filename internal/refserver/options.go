@@ -72,21 +72,10 @@ type Options struct {
 	// Keep limits how many requests, deliveries, messages and audit entries are kept.
 	Keep Keep
 
-	// Finish, unless nil, makes the finished file of a completed document, a PDF with its signatures. The completed event waits
-	// for the file, even if the program is restarted. Finish gets the document with its PDF. It is called at least once for each
-	// completed document, for up to 4 of them concurrently (one at a time if Options.Start is set), and possibly before [Start]
-	// has returned.
-	//
-	// The ctx of a call ends after a minute, or when the server closes. A call that returns more than 10 seconds later counts as
-	// failed, and the server no longer waits for it. A failed call is repeated 4, 16, 64 and 256 seconds later by the server's
-	// clock. A call is saved before it begins, so one that ends the program counts as failed; it is repeated at the next start. The
-	// error of a failed call is shown in the audit trail. After 5 failures the event is sent without a URL for the file, and
-	// [Server.FinishAgain] begins anew.
+	// Finish, unless nil, makes the finished file of a completed document, a PDF with its signatures, when that is first asked for. It
+	// gets the document with its PDF, and may be called for several documents concurrently. Its ctx ends after 20 seconds, or when the
+	// server closes.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
-
-	// FinishRoom, unless nil, bounds the calls of Finish of servers that share it. The server puts a value in before a call is saved and
-	// begins, and takes it out afterwards. It must have a buffer.
-	FinishRoom chan struct{}
 
 	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does. It can
 	// refuse targets or reach them in another way. When it returns an error, the attempt fails with it. It is not used with a
@@ -148,9 +137,6 @@ func (o *Options) checkTexts() error {
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "" {
 			return invalid("Options.PublicURL", "%q must be like https://sandbox.example.com", o.PublicURL)
 		}
-	}
-	if o.FinishRoom != nil && cap(o.FinishRoom) == 0 {
-		return invalid("Options.FinishRoom", "must have a buffer")
 	}
 	if len(o.Prefix) > 100 || strings.Trim(o.Prefix, prefixLetters) != "" {
 		return invalid("Options.Prefix", "%.100q must hold letters, digits and underscores of ASCII, and 100 at most", o.Prefix)

@@ -156,10 +156,10 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 	s.pdf(w, r, of, content)
 }
 
-// showFinished serves the signed PDF of a completed document, or that of a form response.
+// showFinished serves the signed PDF of a completed document, or that of a form response. A HEAD makes no file.
 func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name string) {
 	d, ok := s.documentNamed(name)
-	if !ok || !d.HasFinishedURL() {
+	if !ok || !d.Completed() {
 		err := s.store.View(func(tx *store.Tx) error {
 			_, err := tx.Response(s.links.IDOf(name))
 			return err
@@ -169,11 +169,20 @@ func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name strin
 			return
 		}
 	}
-	if d.Finishing == signing.FileMade {
-		s.pdf(w, r, "document "+d.ID, d.Finished)
-	} else {
-		s.pdf(w, r, "document "+d.ID, d.PDF)
+	if s.toFinish(d) && r.Method == http.MethodHead {
+		w.Header().Set("Content-Type", "application/pdf")
+		return
 	}
+	if s.options.Finish == nil || !d.Completed() {
+		s.pdf(w, r, "document "+d.ID, d.PDF)
+		return
+	}
+	content, err := s.FinishedPDF(r.Context(), d.ID)
+	if err != nil {
+		page(w, http.StatusServiceUnavailable, "Not now", "The signed PDF could not be made. Try again later.")
+		return
+	}
+	servePDF(w, r, content)
 }
 
 func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
@@ -193,6 +202,10 @@ func (s *Server) pdf(w http.ResponseWriter, r *http.Request, of string, f signin
 	if content == nil {
 		content = emptyPDF()
 	}
+	servePDF(w, r, content)
+}
+
+func servePDF(w http.ResponseWriter, r *http.Request, content []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/pdf")
 	h.Set("X-Content-Type-Options", "nosniff") // somebody uploaded it: a browser shows it as what it is, and runs nothing in it

@@ -107,7 +107,7 @@ func TestResetLeavesNothing(t *testing.T) {
 		require.Equal(t, empty, now)
 		require.Empty(t, srv.Requests())
 		require.Empty(t, srv.Faults())
-		require.Equal(t, 3, storage.Count(""), "service, workspace, key, and nothing else: no file either")
+		require.Equal(t, 2, storage.Count(""), "service, key, and nothing else: no file either")
 		srv, storage = restart(t, srv, storage, refserver.Options{Start: start})
 	}
 	signedLease(t, srv, endpoint.URL)

@@ -50,7 +50,7 @@ func samples(tx *store.Tx, w store.Webhook) (events []signing.Event) {
 
 // sample returns the final event of the webhook's family for the document, template or form with the id.
 func sample(tx *store.Tx, w store.Webhook, id string) signing.Event {
-	e := signing.Event{WorkspaceID: w.WorkspaceID, SourceID: id, Signer: -1}
+	e := signing.Event{SourceID: id, Signer: -1}
 	switch w.Family {
 	case signing.FamilyFormResponse:
 		e.Type = signing.EventFormResponse

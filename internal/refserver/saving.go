@@ -1,14 +1,12 @@
 package refserver
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/record"
@@ -18,46 +16,29 @@ import (
 // keeper keeps what a store writes in a Storage.
 type keeper struct {
 	storage Storage
-	codec   *record.Codec
+	codec   record.Codec
 	ctx     context.Context // ends with the server
 	logger  *slog.Logger
-	clock   *clock      // goes on from what is loaded
-	loaded  int         // records
-	at      time.Time   // of the newest of them
-	failed  atomic.Bool // a Save has, and no trial has succeeded since
+	clock   *clock    // goes on from what is loaded
+	loaded  int       // records
+	at      time.Time // of the newest of them
 }
-
-// trialRoom is how many bytes CheckStorage tries to save after a failed Save. A disk that is full often has room for less. A try takes
-// little of the room that somebody has just made.
-const trialRoom = 64 << 10
 
 // Save makes records of the writes and saves them.
 func (k *keeper) Save(at time.Time, writes []store.Write) error {
-	records, trial := make([]Record, len(writes)), false
+	records := make([]Record, len(writes))
 	for i, w := range writes {
 		records[i] = Record{Kind: string(w.Kind), ID: w.ID}
 		if w.Value != nil {
 			var err error
 			if records[i].Data, err = k.codec.Encode(at, w); err != nil {
-				return err
+				return fmt.Errorf("%w: %w", ErrRolledBack, err)
 			}
-		}
-		if v, ok := w.Value.(*store.Service); ok && v.Room > 0 {
-			records[i].Data = append(records[i].Data, bytes.Repeat([]byte(" "), int(v.Room))...)
-			trial = true
 		}
 	}
 	err := k.storage.Save(k.ctx, records)
-	if err == nil {
-		if trial {
-			k.failed.Store(false)
-		}
-		return nil
-	}
-	k.failed.Store(true)
-	k.logger.Error("saving a change", "error", err, "unknown", errors.Is(err, ErrSaveUnknown))
-	if errors.Is(err, ErrSaveUnknown) {
-		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+	if err != nil {
+		k.logger.Error("saving a change", "error", err, "stops", !errors.Is(err, ErrRolledBack))
 	}
 	return err
 }
@@ -74,7 +55,6 @@ const loadBatch = 256
 func (k *keeper) Load(put func(store.Write)) error {
 	ctx, cancel := context.WithCancelCause(k.ctx)
 	defer cancel(nil)
-	k.loaded, k.at = 0, time.Time{}
 	var offset time.Duration
 	for batch := range k.decoded(ctx, cancel) {
 		for _, w := range batch.writes {

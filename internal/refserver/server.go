@@ -45,9 +45,9 @@ type Server struct {
 	http      *serving     // nil: it is reached through another server
 	handler   http.Handler // without Options.Middleware
 	service   *api.API
-	finisher  *finisher // nil: nobody makes finished files
-	keeper    *keeper   // nil: nothing is kept
-	unread    sync.Map  // the record by the SHA-256 of its file, for files that could not be read
+	finishing finishing
+	keeper    *keeper  // nil: nothing is kept
+	unread    sync.Map // the record by the SHA-256 of its file, for files that could not be read
 	watchers  watchers
 	watching  sync.Once // the store tells of its changes
 	logger    *slog.Logger
@@ -130,7 +130,7 @@ func startWith(t reporter, opts Options, listener net.Listener, url string, limi
 	if s.options.Middleware != nil {
 		handler = s.options.Middleware(handler)
 	}
-	s.http = serve(listener, bodiesInTime(handler))
+	s.http = serve(listener, bodiesInTime(s.unlessStopped(handler)))
 	return s, nil
 }
 
@@ -187,11 +187,7 @@ func newServer(t reporter, opts Options, url string) *Server {
 // run starts what works beside requests.
 func (s *Server) run(limit api.Limit) {
 	s.running.Go(func() { s.sender.Run(s.ctx) })
-	if s.options.Finish != nil {
-		s.finisher = newFinisher(s)
-		s.running.Go(func() { s.finisher.run(s.ctx) })
-	}
-	s.handler = s.newHandler(limit)
+	s.handler = s.unlessStopped(s.newHandler(limit))
 }
 
 // ServeHTTP answers a request as the server does that arrived at its address, but without [Options].Middleware. It implements
@@ -254,6 +250,7 @@ func (s *Server) Close() {
 		}
 		s.stop()
 		s.running.Wait()
+		s.finishing.close()
 		s.outgoing.CloseIdleConnections()
 		s.closeStore()
 		s.watchers.close()

@@ -44,21 +44,10 @@ type DocumentState struct {
 	CompletedAt  time.Time       `json:"completedAt,omitzero"` // zero: not completed
 	ExpiresAt    time.Time       `json:"expiresAt,omitzero"`   // zero: never
 
-	HasPDF   bool         `json:"hasPdf,omitempty"`   // of its own, or its template's; else its PDF is an empty page
-	Finished FinishedFile `json:"finished,omitempty"` // how far the finished file is
-	PDF      []byte       `json:"pdf,omitempty"`      // set for [Options].Finish only; elsewhere [Server.DocumentPDF] returns it
+	HasPDF   bool   `json:"hasPdf,omitempty"`   // of its own, or its template's; else its PDF is an empty page
+	Finished bool   `json:"finished,omitempty"` // its finished file was made; else the first that asks for it has it made
+	PDF      []byte `json:"pdf,omitempty"`      // set for [Options].Finish only; elsewhere [Server.DocumentPDF] returns it
 }
-
-// FinishedFile tells how far the finished file of a document is, which [Options].Finish makes.
-type FinishedFile string
-
-// The stages of a finished file.
-const (
-	NoFile     FinishedFile = ""       // the document is not completed, or nobody makes finished files
-	FileDue    FinishedFile = "due"    // it is to be made; the completed event waits for it
-	FileMade   FinishedFile = "made"   // it is there
-	FileFailed FinishedFile = "failed" // it could not be made; the completed event went out without it
-)
 
 // SignerState is one signer of a document as the service has it.
 type SignerState struct {
@@ -135,7 +124,7 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 		f.Limit = 100
 	}
 	q := store.Query{
-		WorkspaceID: s.WorkspaceID, Status: signing.Status(f.Status), Text: f.Query,
+		Status: signing.Status(f.Status), Text: f.Query,
 		Page: store.Page{Offset: int64(max(f.Offset, 0)), Limit: f.Limit},
 	}
 	if f.Email != "" { // which no list is sorted by
@@ -196,7 +185,7 @@ func (s *Server) Templates() (all []TemplateState) {
 	var found []*signing.Template
 	var documents []int // made from each
 	s.store.View(func(tx *store.Tx) error {
-		found, _ = tx.Templates(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})()
+		found, _ = tx.Templates(store.Query{Page: everything})()
 		for _, t := range found {
 			documents = append(documents, tx.CountRespondents(t.ID, ""))
 		}
@@ -226,7 +215,7 @@ func (s *Server) Forms() (all []FormState) {
 	var found []*signing.Form
 	var responses []int // to each
 	s.store.View(func(tx *store.Tx) error {
-		found, _ = tx.Forms(store.Query{WorkspaceID: s.WorkspaceID, Page: everything})()
+		found, _ = tx.Forms(store.Query{Page: everything})()
 		for _, f := range found {
 			responses = append(responses, countResponses(tx, f.ID))
 		}
@@ -275,9 +264,7 @@ func (s *Server) FindResponse(id string) (r ResponseState, ok bool) {
 func (s *Server) Webhooks() (all []WebhookState) {
 	s.store.View(func(tx *store.Tx) error {
 		for _, w := range tx.Webhooks() {
-			if w.WorkspaceID == s.WorkspaceID {
-				all = append(all, publicWebhook(w))
-			}
+			all = append(all, publicWebhook(w))
 		}
 		return nil
 	})

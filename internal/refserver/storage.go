@@ -2,7 +2,8 @@ package refserver
 
 import (
 	"context"
-	"errors"
+
+	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // Storage keeps the state of a server over restarts. The server keeps all records in memory. It loads them at its start, and
@@ -12,13 +13,13 @@ import (
 // checks an implementation.
 type Storage interface {
 	// Load calls yield with every record but blobs, in any order. When yield returns an error, Load returns it at once. Load must
-	// not use a record's Data after yield got it. It is called again when it is unknown whether a Save was carried out.
+	// not use a record's Data after yield got it.
 	Load(ctx context.Context, yield func(Record) error) error
 
-	// Save adds, replaces and deletes all of these records or none, and returns when that is durable. They belong to one change or
-	// to several. No two of them have the same Kind and ID. Their Data may be changed once Save has returned. An error means that
-	// nothing was changed, unless it matches [ErrSaveUnknown]. With an ended context Save changes nothing; when the context ends
-	// later, it may go on, for seconds at most, or end with an error.
+	// Save adds, replaces and deletes all of these records or none, and returns when that is durable. No two of them have the same
+	// Kind and ID. Their Data may be changed once Save has returned. An error that matches [ErrRolledBack] means that nothing was
+	// changed. After any other the service stops, and Save is not called again. With an ended context Save changes nothing; when the
+	// context ends later, it may go on, for seconds at most, or end with an error.
 	Save(ctx context.Context, records []Record) error
 
 	// Blob returns the content of the blob with this hash, which was saved as a record of the kind [BlobKind].
@@ -37,9 +38,8 @@ type Record struct {
 // hexadecimal digits. Load leaves them out because they may be large.
 const BlobKind = "blob"
 
-// ErrSaveUnknown is matched by an error of [Storage].Save when the records may have been saved, such as after a connection that
-// broke during the commit. The server then changes nothing until it has loaded its state again.
-var ErrSaveUnknown = errors.New("the records may have been saved")
+// ErrRolledBack is matched by an error of [Storage].Save when nothing was changed, as on a full disk.
+var ErrRolledBack = store.ErrRolledBack
 
 // Keep is how much a server keeps of what grows with use. Zero fields take the defaults. Deliveries that are pending or
 // under way are kept whatever the number.

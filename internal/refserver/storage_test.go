@@ -3,9 +3,7 @@ package refserver_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -118,35 +116,35 @@ func TestASaveThatFailsChangesNothing(t *testing.T) {
 	}
 }
 
-// TestASaveThatMayHaveBeenCarriedOut makes a change whose save has an unknown outcome. Until the state is loaded again, no changes are
-// possible, and reads show the state before. After that the change is either there or not.
-func TestASaveThatMayHaveBeenCarriedOut(t *testing.T) {
+// TestASaveThatMayHaveBeenCarriedOutStopsTheService: every request is answered 503 and nothing changes until it is started again, when
+// the change is either there or not, as the storage says.
+func TestASaveThatMayHaveBeenCarriedOutStopsTheService(t *testing.T) {
 	for fate, there := range map[storagetest.Fate]bool{storagetest.UnknownKept: true, storagetest.UnknownLost: false} {
 		storage := newFated()
-		srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage, PublicURL: publicURL})
+		opts := refserver.Options{Start: start, Storage: storage, PublicURL: publicURL}
+		srv := refserver.NewServer(t, &opts)
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
-		before := stateOf(srv)
+		require.NoError(t, srv.CheckStorage())
 		storage.becomes(fate)
-		storage.loadFail.Store(true)
 		err := srv.Signer(doc, "ann@example.com").Sign()
 		require.ErrorIs(t, err, refserver.ErrStorage)
+		require.ErrorIs(t, err, refserver.ErrStopped)
+		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStopped)
 
 		storage.becomes(storagetest.Saved)
 		saves := storage.saves.Load()
-		status, answer := call(t, srv, http.MethodPost, "/void-document?documentType=PDF&documentId="+doc, "")
-		require.Equal(t, 503, status, "%v", answer)
-		require.ErrorIs(t, srv.Expire(doc), refserver.ErrStorage)
-		require.Equal(t, before, stateOf(srv))
-		status, _ = call(t, srv, http.MethodGet, "/get-documents?documentType=PDF", "")
-		require.Equal(t, 200, status)
-		require.Equal(t, saves, storage.saves.Load(), "nothing is saved while the state is in doubt")
-
-		storage.loadFail.Store(false)
-		srv.AddDocument(refserver.Document{Name: "Another", Draft: true})
-		d, _ := srv.FindDocument(doc)
+		for method, path := range map[string]string{
+			http.MethodPost: "/void-document?documentType=PDF&documentId=" + doc, http.MethodGet: "/get-documents?documentType=PDF",
+		} {
+			status, answer := call(t, srv, method, path, "")
+			require.Equal(t, 503, status)
+			require.Contains(t, answer["message"], "the service has stopped")
+		}
+		require.ErrorIs(t, srv.Expire(doc), refserver.ErrStopped)
+		require.Equal(t, saves, storage.saves.Load(), "nothing is saved any more")
+		again, _ := restart(t, srv, &storage.Memory, opts)
+		d, _ := again.FindDocument(doc)
 		require.Equal(t, there, d.Status == refserver.StatusSigned, "%s", d.Status)
-		again, _ := restart(t, srv, &storage.Memory, refserver.Options{Start: start, PublicURL: publicURL})
-		require.Equal(t, stateOf(srv), stateOf(again))
 	}
 }
 
@@ -188,121 +186,95 @@ func endpoint(network *refserver.Network, arrived *atomic.Int32) (url string) {
 // saved, the sender does not retry the storage in a busy loop, and each delivery arrives once.
 func TestTheSenderWaitsForTheStorage(t *testing.T) {
 	t.Parallel()
-	for fate, before := range map[storagetest.Fate]int32{storagetest.Failed: 1, storagetest.UnknownKept: 2, storagetest.UnknownLost: 1} {
-		synctest.Test(t, func(t *testing.T) {
-			network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
-			defer network.Close()
-			srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
-			defer srv.Close()
-			srv.AddWebhook(refserver.Webhook{URL: endpoint(network, arrived), Event: refserver.SignatureCompleted})
-			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
-			inner := storage.Decide
-			storage.Decide = func(records []refserver.Record) storagetest.Fate {
-				if records[0].Kind != "delivery" {
-					return storagetest.Saved // the signature; the later saves are outcomes of attempts
-				}
-				return inner(records)
+	synctest.Test(t, func(t *testing.T) {
+		network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
+		defer network.Close()
+		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		defer srv.Close()
+		srv.AddWebhook(refserver.Webhook{URL: endpoint(network, arrived), Event: refserver.SignatureCompleted})
+		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+		inner := storage.Decide
+		storage.Decide = func(records []refserver.Record) storagetest.Fate {
+			if records[0].Kind != "delivery" {
+				return storagetest.Saved // the signature; the later saves are outcomes of attempts
 			}
-			storage.becomes(fate)
-			require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
-			require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
-			time.Sleep(3 * time.Minute)
-			require.Equal(t, before, arrived.Load())
-			require.LessOrEqual(t, storage.saves.Load(), int32(190), "about one try a second")
+			return inner(records)
+		}
+		storage.becomes(storagetest.Failed)
+		require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
+		require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, int32(1), arrived.Load())
+		require.LessOrEqual(t, storage.saves.Load(), int32(190), "about one try a second")
 
-			storage.becomes(storagetest.Saved)
-			require.NoError(t, srv.Settle(t.Context()))
-			require.Equal(t, int32(2), arrived.Load(), "signed and completed")
-			for _, d := range srv.Deliveries() {
-				require.Equal(t, refserver.DeliveryDelivered, d.Status)
-				require.Len(t, d.Attempts, 1)
-			}
-		})
-	}
+		storage.becomes(storagetest.Saved)
+		require.NoError(t, srv.Settle(t.Context()))
+		require.Equal(t, int32(2), arrived.Load(), "signed and completed")
+		for _, d := range srv.Deliveries() {
+			require.Equal(t, refserver.DeliveryDelivered, d.Status)
+			require.Len(t, d.Attempts, 1)
+		}
+	})
 }
 
 // TestAnAnswerThatCannotBeSavedIsNotForgotten: the storage fails when the outcome of an attempt is saved. The log has the attempt once.
 // The endpoint gets the delivery once if it accepted the attempt, and again when the repeat is due if not.
 func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
-	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
-		for _, statuses := range [][]int{{200}, {500, 200}} {
-			synctest.Test(t, func(t *testing.T) {
-				network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
-				defer network.Close()
-				srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
-				defer srv.Close()
-				url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					n := arrived.Add(1)
-					if n == 1 {
-						storage.becomes(fate)
-					}
-					w.WriteHeader(statuses[min(int(n), len(statuses))-1])
-				}))
-				hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
-				id := srv.TestWebhook(hook)
-				if err := srv.Settle(t.Context()); err != nil || fate != storagetest.UnknownKept { // a kept save may have been loaded by then
-					require.ErrorIs(t, err, refserver.ErrStorage)
-				}
-				time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
-				synctest.Wait()
-				storage.becomes(storagetest.Saved)
-				time.Sleep(10 * time.Second)
-				require.NoError(t, srv.Settle(t.Context()))
-				require.EqualValues(t, len(statuses), arrived.Load())
-				d, err := srv.Delivery(id)
-				require.NoError(t, err)
-				require.Equal(t, refserver.DeliveryDelivered, d.Status)
-				require.Len(t, d.Attempts, len(statuses))
-			})
-		}
-	}
-}
-
-// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on records that were saved while an attempt was under way. The status in
-// the record is pending, or sending as in files of earlier versions.
-func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
-	for _, status := range []string{"pending", "sending"} {
+	for _, statuses := range [][]int{{200}, {500, 200}} {
 		synctest.Test(t, func(t *testing.T) {
 			network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
 			defer network.Close()
-			var cut *storagetest.Memory
-			url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				if arrived.Add(1) == 1 {
-					cut = storage.Copy()
-				}
-			}))
 			srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
-			srv.TestWebhook(srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted}))
-			require.NoError(t, srv.Settle(t.Context()))
-			srv.Close()
-			require.Equal(t, int32(1), arrived.Load())
-
-			setDeliveryStatus(t, cut, "pending", status)
-			again := refserver.NewServer(t, &refserver.Options{Network: network, Storage: cut})
-			defer again.Close()
+			defer srv.Close()
+			url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				n := arrived.Add(1)
+				if n == 1 {
+					storage.becomes(storagetest.Failed)
+				}
+				w.WriteHeader(statuses[min(int(n), len(statuses))-1])
+			}))
+			hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
+			id := srv.TestWebhook(hook)
+			require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
+			time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
 			synctest.Wait()
-			require.NoError(t, again.Settle(t.Context()))
-			require.Equal(t, int32(2), arrived.Load())
-			require.Equal(t, refserver.DeliveryDelivered, again.Deliveries()[0].Status)
+			storage.becomes(storagetest.Saved)
+			time.Sleep(10 * time.Second)
+			require.NoError(t, srv.Settle(t.Context()))
+			require.EqualValues(t, len(statuses), arrived.Load())
+			d, err := srv.Delivery(id)
+			require.NoError(t, err)
+			require.Equal(t, refserver.DeliveryDelivered, d.Status)
+			require.Len(t, d.Attempts, len(statuses))
 		})
 	}
 }
 
-// setDeliveryStatus rewrites the one delivery of a storage.
-func setDeliveryStatus(t *testing.T, storage *storagetest.Memory, from, to string) {
-	t.Helper()
-	var changed []refserver.Record
-	require.NoError(t, storage.Load(t.Context(), func(r refserver.Record) error {
-		if r.Kind == "delivery" {
-			text := strings.Replace(string(r.Data), `"Status":"`+from+`"`, `"Status":"`+to+`"`, 1)
-			require.Contains(t, text, to)
-			changed = append(changed, refserver.Record{Kind: r.Kind, ID: r.ID, Data: []byte(text)})
-		}
-		return nil
-	}))
-	require.Len(t, changed, 1)
-	storage.Decide = nil
-	require.NoError(t, storage.Save(t.Context(), changed))
+// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on records that were saved while an attempt was under way.
+func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
+		defer network.Close()
+		var cut *storagetest.Memory
+		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			if arrived.Add(1) == 1 {
+				cut = storage.Copy()
+			}
+		}))
+		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv.TestWebhook(srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted}))
+		require.NoError(t, srv.Settle(t.Context()))
+		srv.Close()
+		require.Equal(t, int32(1), arrived.Load())
+
+		cut.Decide = nil
+		again := refserver.NewServer(t, &refserver.Options{Network: network, Storage: cut})
+		defer again.Close()
+		synctest.Wait()
+		require.NoError(t, again.Settle(t.Context()))
+		require.Equal(t, int32(2), arrived.Load())
+		require.Equal(t, refserver.DeliveryDelivered, again.Deliveries()[0].Status)
+	})
 }
 
 // TestAClaimIsShownButNotSaved: a delivery is saved when it falls due and when it is done, but not when an attempt starts.
@@ -331,7 +303,7 @@ func TestAClaimIsShownButNotSaved(t *testing.T) {
 				told++
 			}
 		}
-		require.Equal(t, 3, told, "pending, sending, delivered")
+		require.Equal(t, 2, told, "pending, delivered")
 	})
 }
 
@@ -343,79 +315,4 @@ func TestMemoryStorage(t *testing.T) {
 			return m
 		}
 	})
-}
-
-// A full disk may have room for a small change. CheckStorage reports that until there is room for 64 KiB, however large the change was
-// that failed, and leaves nothing behind.
-func TestCheckStorageTriesSomeRoom(t *testing.T) {
-	var room, last, atLeast atomic.Int64
-	room.Store(1 << 30)
-	storage := &storagetest.Memory{Decide: func(records []refserver.Record) storagetest.Fate {
-		n := int64(0)
-		for _, r := range records {
-			n += int64(len(r.Data))
-		}
-		if last.Store(n); n > room.Load() || n < atLeast.Load() {
-			return storagetest.Failed
-		}
-		return storagetest.Saved
-	}}
-	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
-	large := refserver.Document{Name: "Lease"}
-	for i := range 100 {
-		large.Signers = append(large.Signers, refserver.Signer{Name: strings.Repeat("x", 1000), Email: fmt.Sprintf("x%d@example.com", i)})
-	}
-	room.Store(5_000)
-	_, err := srv.TryAddDocument(large)
-	require.ErrorIs(t, err, refserver.ErrStorage)
-	for range 3 {
-		_, err = srv.AddAPIKey()
-		require.NoError(t, err)
-		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
-	}
-	room.Store(66_000)
-	_, err = srv.TryAddDocument(large)
-	require.ErrorIs(t, err, refserver.ErrStorage)
-	require.NoError(t, srv.CheckStorage())
-	require.Less(t, last.Load(), int64(1_000), "nothing is left of the try")
-	room.Store(5_000)
-	require.NoError(t, srv.CheckStorage())
-
-	room.Store(5_000)
-	_, err = srv.TryAddDocument(large)
-	require.ErrorIs(t, err, refserver.ErrStorage)
-	room.Store(1 << 30)
-	atLeast.Store(5_000)
-	require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage, "the try is saved, and what takes it away is not")
-	atLeast.Store(0)
-	before := stateOf(srv)
-	srv, _ = restart(t, srv, storage, refserver.Options{Start: start, PublicURL: srv.PublicURL})
-	require.Equal(t, before, stateOf(srv))
-}
-
-// TestCheckStorage: CheckStorage reports a failing storage from the first change that was not saved until a save succeeds.
-func TestCheckStorage(t *testing.T) {
-	require.NoError(t, refserver.NewServer(t, nil).CheckStorage())
-	for _, fate := range []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost} {
-		storage := newFated()
-		srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
-		saves := storage.saves.Load()
-		require.NoError(t, srv.CheckStorage())
-		require.Equal(t, saves, storage.saves.Load(), "there was nothing to find out")
-
-		storage.becomes(fate)
-		_, err := srv.AddAPIKey()
-		require.ErrorIs(t, err, refserver.ErrStorage)
-		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
-		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
-		storage.loadFail.Store(true)
-		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStorage)
-		storage.loadFail.Store(false)
-		storage.becomes(storagetest.Saved)
-		require.NoError(t, srv.CheckStorage())
-		before := stateOf(srv)
-		require.NoError(t, srv.CheckStorage())
-		again, _ := restart(t, srv, &storage.Memory, refserver.Options{Start: start, PublicURL: srv.PublicURL})
-		require.Equal(t, before, stateOf(again))
-	}
 }

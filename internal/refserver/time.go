@@ -56,8 +56,7 @@ func (s *Server) Unanswering() []string { return s.sender.Unanswering() }
 func (s *Server) advance(ctx context.Context, d time.Duration) error {
 	for {
 		s.sender.Wake()
-		s.finisher.wakeUp()
-		if err := s.settleWith(ctx, s.sender.SettleAnswering); err != nil || d <= 0 {
+		if err := s.sender.SettleAnswering(ctx); err != nil || d <= 0 {
 			return err
 		}
 		if err := ctx.Err(); err != nil {
@@ -88,36 +87,16 @@ func (s *Server) keepClock(step time.Duration) error {
 	})
 }
 
-// nextDue returns when the next delivery or finished file is due.
+// nextDue returns when the next delivery is due.
 func (s *Server) nextDue() (at time.Time, ok bool) {
 	s.store.View(func(tx *store.Tx) error {
 		at, ok = tx.NextDeliveryAt()
-		if _, finish, due := tx.NextToFinish(); due && (!ok || finish.Before(at)) {
-			at, ok = finish, true
-		}
 		return nil
 	})
 	return at, ok
 }
 
-// Settle returns when no webhook delivery and no finished file is due or under way; one that waits for its next attempt, as after an
+// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an
 // error, does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
 // [ErrClosed] when the server is closed first.
-func (s *Server) Settle(ctx context.Context) error { return s.publicError(s.settle(ctx)) }
-
-func (s *Server) settle(ctx context.Context) error { return s.settleWith(ctx, s.sender.Settle) }
-
-// settleWith waits for files and, by deliveries, for webhooks.
-func (s *Server) settleWith(ctx context.Context, deliveries func(context.Context) error) error {
-	for {
-		if err := s.finisher.settle(ctx); err != nil {
-			return err
-		}
-		if err := deliveries(ctx); err != nil {
-			return err
-		}
-		if !s.finisher.busy() {
-			return nil
-		}
-	}
-}
+func (s *Server) Settle(ctx context.Context) error { return s.publicError(s.sender.Settle(ctx)) }

@@ -48,7 +48,7 @@ func (s *Server) Watch(buffer int) (happenings <-chan Happening, stop func()) {
 var happeningKinds = map[store.Kind]HappeningKind{
 	store.KindTemplate: TemplateHappening, store.KindForm: FormHappening, store.KindDocument: DocumentHappening,
 	store.KindResponse: ResponseHappening, store.KindWebhook: WebhookHappening, store.KindDelivery: DeliveryHappening,
-	store.KindAudit: AuditHappening, store.KindMessage: MessageHappening, store.KindWorkspace: WorkspaceHappening, store.KindKey: WorkspaceHappening,
+	store.KindAudit: AuditHappening, store.KindMessage: MessageHappening, store.KindKey: WorkspaceHappening,
 }
 
 // tellChanges tells the watchers what a transaction wrote.

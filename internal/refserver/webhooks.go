@@ -88,10 +88,9 @@ func resend(tx *store.Tx, d store.Delivery) error {
 		return refused("its webhook is disabled: enable it first")
 	case d.Status == store.DeliverySending:
 		return refused("it is under way: wait until it has an outcome")
-	case d.Status == store.DeliveryWaiting:
-		return refused("it waits for the finished file of its document")
 	}
-	tx.Release(d)
+	d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now
+	tx.PutDelivery(d)
 	return nil
 }
 

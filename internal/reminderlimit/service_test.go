@@ -35,10 +35,9 @@ func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWr
 	s := &simService{}
 	records, ids := store.New(time.Now), signing.NewIDs(1)
 	require.NoError(t, records.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: "w"})
-		tx.PutKey(simKey, "w")
+		tx.PutKey(simKey)
 		draft, err := signing.Create(signing.Document{
-			Kind: signing.KindPDF, WorkspaceID: "w", Name: "Lease", Signers: []signing.Signer{{Name: "Ann", Email: "ann@example.com"}},
+			Kind: signing.KindPDF, Name: "Lease", Signers: []signing.Signer{{Name: "Ann", Email: "ann@example.com"}},
 		}, ids, time.Now())
 		if err != nil {
 			return err

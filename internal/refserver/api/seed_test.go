@@ -79,7 +79,7 @@ func signBy(email, ip string) signing.Command {
 // play creates d at the time and runs the acts on it.
 func play(t testing.TB, s *store.Store, ids *signing.IDs, d signing.Document, at string, acts ...act) {
 	t.Helper()
-	d.WorkspaceID, d.AuthorEmail, d.OwnerID = workspace, olga, olga
+	d.AuthorEmail, d.OwnerID = olga, olga
 	if d.Kind == "" {
 		d.Kind = signing.KindPDF
 	}
@@ -99,8 +99,8 @@ func seed(t testing.TB, now func() time.Time) (*store.Store, *signing.IDs) {
 	t.Helper()
 	s, ids := store.New(now), signing.NewIDs(1)
 	require.NoError(t, s.Update(func(tx *store.Tx) error {
-		tx.PutWorkspace(store.Workspace{ID: workspace, OwnerID: olga})
-		tx.PutKey(apiKey, workspace)
+		tx.PutService(store.Service{WorkspaceID: workspace, OwnerID: olga})
+		tx.PutKey(apiKey)
 		return nil
 	}))
 	seedDocuments(t, s, ids)
@@ -141,13 +141,13 @@ func seedTemplates(t testing.TB, s *store.Store, ids *signing.IDs) {
 	require.NoError(t, s.Update(func(tx *store.Tx) error {
 		at := instant("2026-10-20T08:00:00Z")
 		tx.PutTemplate(signing.Template{
-			ID: template, WorkspaceID: workspace, OwnerID: olga, AuthorEmail: olga, Name: "Engagement letter " + odd, Ordered: true,
+			ID: template, OwnerID: olga, AuthorEmail: olga, Name: "Engagement letter " + odd, Ordered: true,
 			Roles:     []signing.Role{{Title: client, Colour: "#1F6FEB"}, {Title: counsel, Colour: "#BF3989"}},
 			Variables: []string{"[client]"}, CreatedAt: at, UpdatedAt: at,
 		})
 		at = instant("2026-10-05T11:22:33.444Z")
 		tx.PutTemplate(signing.Template{
-			ID: unusedTemplate, WorkspaceID: workspace, OwnerID: olga, AuthorEmail: olga, Name: "Power of attorney",
+			ID: unusedTemplate, OwnerID: olga, AuthorEmail: olga, Name: "Power of attorney",
 			Roles: []signing.Role{{Title: "Principal"}}, CreatedAt: at, UpdatedAt: at,
 		})
 		return nil
@@ -165,7 +165,7 @@ func seedTemplates(t testing.TB, s *store.Store, ids *signing.IDs) {
 }
 
 func seedForm(t testing.TB, s *store.Store) {
-	intake := signing.Form{ID: form, WorkspaceID: workspace, Title: "Client intake " + odd, Fields: []signing.FormField{
+	intake := signing.Form{ID: form, Title: "Client intake " + odd, Fields: []signing.FormField{
 		{ID: "q1", Question: "Full legal name"}, {ID: "q2", Question: "Line of business? <b>& co.</b>"}, {ID: "q3", Question: "Anything else"},
 	}}
 	require.NoError(t, s.Update(func(tx *store.Tx) error {

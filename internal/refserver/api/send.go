@@ -42,8 +42,8 @@ func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error
 	var change signing.Change
 	err := a.Store.Update(func(tx *store.Tx) error {
 		t, err := tx.Template(id)
-		if err != nil || t.WorkspaceID != c.workspaceID {
-			return &store.Missing{What: "template", ID: id}
+		if err != nil {
+			return err
 		}
 		c.noteVariables(t, p.Variables)
 		if err := a.checkRoles(c, t, p.Receivers); err != nil {
@@ -98,8 +98,8 @@ func (c *Call) noteVariables(t signing.Template, given []signing.Variable) {
 func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
 	err := a.Store.Update(func(tx *store.Tx) error {
 		f, err := tx.Form(id)
-		if err != nil || f.WorkspaceID != c.workspaceID {
-			return &store.Missing{What: "form", ID: id}
+		if err != nil {
+			return err
 		}
 		change, err := f.Send(p, a.IDs, tx.Now)
 		if err != nil {

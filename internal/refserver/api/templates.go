@@ -86,7 +86,7 @@ func (a *API) listRespondents(c *Call) (any, error) {
 	var trails []store.Records[signing.AuditEntry]
 	total := 0
 	err := a.Store.View(func(tx *store.Tx) (err error) {
-		documents, total, err = respondents(tx, c.workspaceID, templateID, documentID, &page)
+		documents, total, err = respondents(tx, templateID, documentID, &page)
 		for _, d := range documents {
 			trails = append(trails, tx.Audit(d.ID))
 		}
@@ -105,10 +105,10 @@ func (a *API) foundNone(err error) error {
 
 // respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at
 // the kind: the id of a PDF is not an ObjectId.
-func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page *store.Page) ([]*signing.Document, int, error) {
+func respondents(tx *store.Tx, templateID, documentID string, page *store.Page) ([]*signing.Document, int, error) {
 	if templateID != "" {
-		if t, err := tx.Template(templateID); err != nil || t.WorkspaceID != workspaceID {
-			return nil, 0, &store.Missing{What: "template", ID: templateID}
+		if _, err := tx.Template(templateID); err != nil {
+			return nil, 0, err
 		}
 	}
 	if documentID == "" {
@@ -117,7 +117,7 @@ func respondents(tx *store.Tx, workspaceID, templateID, documentID string, page 
 	}
 	*page = store.Page{Limit: 1}
 	d, err := tx.Document(documentID)
-	if err != nil || d.WorkspaceID != workspaceID || templateID != "" && d.TemplateID != templateID {
+	if err != nil || templateID != "" && d.TemplateID != templateID {
 		return nil, 0, &store.Missing{What: "document", ID: documentID}
 	}
 	return []*signing.Document{&d}, 1, nil

@@ -48,10 +48,7 @@ func payload(e signing.Event, links signing.Links) Object {
 		by := append(signer(d, s, true), Member{"signedAt", stamp(s.SignedAt)})
 		return append(o, Member{"isSigningOrder", d.Ordered}, Member{"signers", signers(d, true)}, Member{"signedBy", by})
 	}
-	if !e.NoFile {
-		o = append(o, Member{"finishedPdfUrl", links.Finished(d.ID)})
-	}
-	o = append(o, Member{"signers", signers(d, false)})
+	o = append(o, Member{"finishedPdfUrl", links.Finished(d.ID)}, Member{"signers", signers(d, false)})
 	for _, v := range d.Values {
 		if !v.Drawn() {
 			o = append(o, Member{fmt.Sprintf("%s(page%d)[%s]", v.Kind, v.Page, v.Label), v.Value})

@@ -143,7 +143,7 @@ func (s *Sender) busy(before int, hung bool) (<-chan struct{}, error) {
 	due := false
 	s.Store.View(func(tx *store.Tx) error {
 		at, waiting := tx.NextDeliveryAt()
-		due = waiting && !at.After(tx.Now) || tx.InDoubt()
+		due = waiting && !at.After(tx.Now)
 		return nil
 	})
 	for id := range s.claimed {

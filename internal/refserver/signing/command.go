@@ -161,7 +161,7 @@ func (d Document) step(action Action, actor, note string, at time.Time) (Change,
 
 // event adds an event with c's document as it is now.
 func (c *Change) event(pdf, template EventType, signer int) {
-	e := Event{Type: pdf, At: c.Document.UpdatedAt, WorkspaceID: c.Document.WorkspaceID, SourceID: c.Document.SourceID(), Signer: signer}
+	e := Event{Type: pdf, At: c.Document.UpdatedAt, SourceID: c.Document.SourceID(), Signer: signer}
 	if c.Document.Kind == KindTemplate {
 		e.Type = template
 	}

@@ -1,7 +1,6 @@
 package signing
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +21,6 @@ const (
 type Document struct {
 	ID          string
 	Kind        Kind          `json:",omitzero"`
-	WorkspaceID string        `json:",omitzero"`
 	TemplateID  string        `json:",omitzero"` // only with KindTemplate
 	OwnerID     string        `json:",omitzero"`
 	Name        string        `json:",omitzero"`
@@ -43,91 +41,35 @@ type Document struct {
 	SentAt      time.Time     `json:",omitzero"` // zero: never sent
 	CompletedAt time.Time     `json:",omitzero"` // zero: not completed
 
-	Finishing   Finishing `json:",omitzero"` // how far the finished file is
-	Finished    File      `json:",omitzero"` // with Finishing FileMade
-	FinishTries int       `json:",omitzero"` // that were begun
-	FinishAt    time.Time `json:",omitzero"` // with FileDue: when to try next
+	Finished File `json:",omitzero"` // the finished file, once it was made
 }
-
-// Finishing is how far the finished file of a document is.
-type Finishing string
-
-// The stages of a finished file.
-const (
-	FileNone   Finishing = ""       // the document is not completed, or nobody makes finished files
-	FileDue    Finishing = "due"    // it is to be made; the completed event waits for it
-	FileMade   Finishing = "made"   // it is there
-	FileFailed Finishing = "failed" // it could not be made; the completed event went out without it
-)
-
-// FinishTriesMax is how often making a finished file is tried.
-const FinishTriesMax = 5
 
 // Finish records the finished file.
 func (d Document) Finish(file File, at time.Time) Change {
-	return d.finished(FileMade, file, "the finished file was made", at)
+	d.Finished = file
+	return d.noteFinish("the finished file was made", at)
 }
 
-// BeginFinish counts a try before it begins, so that one that ends the program counts too. Unless this one ends otherwise, the next is
-// due at once: nobody knows whether the file ended the program or something else did.
-func (d Document) BeginFinish(at time.Time) Document {
-	d.FinishTries++
-	d.FinishAt = instant(at)
-	return d
-}
-
-// TakeBackFinish takes back a try that the end of the server has broken off.
-func (d Document) TakeBackFinish(at time.Time) Document {
-	d.FinishTries--
-	d.FinishAt = instant(at)
-	return d
-}
-
-// maxWhy bounds the reason of a failed try, in characters.
+// maxWhy bounds the reason why a file could not be made, in characters.
 const maxWhy = 300
 
-// FinishFailed records why a try failed that was begun. The file is tried again after 4, 16, 64 and 256 seconds. The last time ends the
-// tries.
+// FinishFailed records why the finished file could not be made.
 func (d Document) FinishFailed(why string, at time.Time) Change {
-	tries := d.FinishTries
-	stage := FileDue
-	if tries >= FinishTriesMax {
-		stage = FileFailed
-	}
 	if letters := []rune(strings.ToValidUTF8(why, "\uFFFD")); len(letters) > maxWhy {
 		why = string(letters[:maxWhy-1]) + "…"
 	}
-	c := d.finished(stage, File{}, fmt.Sprintf("the finished file could not be made, try %d of %d: %s", tries, FinishTriesMax, why), at)
-	if stage == FileDue {
-		c.Document.FinishAt = instant(at).Add(time.Second << (2 * tries))
-	}
-	return c
+	return d.noteFinish("the finished file could not be made: "+why, at)
 }
 
-// FinishAgain makes a file due again that failed. The completed event went out without it and is not repeated.
-func (d Document) FinishAgain(at time.Time) Change {
-	c := d.finished(FileDue, File{}, "the finished file is to be made after all", at)
-	c.Document.FinishTries, c.Document.FinishAt = 0, instant(at)
-	return c
-}
-
-// Unfinish records that finished files are no longer made.
-func (d Document) Unfinish(at time.Time) Change {
-	return d.finished(FileNone, File{}, "no finished file will be made", at)
-}
-
-func (d Document) finished(stage Finishing, file File, note string, at time.Time) Change {
+func (d Document) noteFinish(note string, at time.Time) Change {
 	d = d.Clone()
-	d.Finishing, d.Finished, d.FinishAt = stage, file, time.Time{}
 	return Change{Document: &d, Audit: []AuditEntry{{
 		RecordID: d.ID, At: instant(at), Action: ActionFinish, Actor: ActorService, From: d.Status, To: d.Status, Note: note,
 	}}}
 }
 
-// HasFinishedURL reports whether the document has a finished file to link to. A service that makes none links to the PDF.
-func (d Document) HasFinishedURL() bool {
-	return !d.CompletedAt.IsZero() && (d.Finishing == FileNone || d.Finishing == FileMade)
-}
+// Completed reports whether everybody has signed. Then the document has a finished file, which may still have to be made.
+func (d Document) Completed() bool { return !d.CompletedAt.IsZero() }
 
 // SourceID is the id that webhooks subscribe to: of the document, or of the template that it was made from.
 func (d Document) SourceID() string {

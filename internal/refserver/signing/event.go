@@ -48,17 +48,15 @@ func (t EventType) Family() EventFamily {
 }
 
 // Event is what happened, with all that its deliveries show of it. The body of a delivery is made from it once, when that is
-// enqueued or gets the finished file that it waited for, and each attempt sends this body.
+// enqueued, and each attempt sends this body.
 type Event struct {
-	Type        EventType     `json:",omitzero"`
-	At          time.Time     `json:",omitzero"`
-	WorkspaceID string        `json:",omitzero"`
-	SourceID    string        `json:",omitzero"` // the document, template or form that webhooks select by
-	Document    *Document     `json:",omitzero"` // the document after the act; nil for a form response
-	Signer      int           `json:",omitzero"` // index into Document.Signers of who viewed or signed; -1 for other events
-	Form        *Form         `json:",omitzero"` // only for a form response
-	Response    *FormResponse `json:",omitzero"` // only for a form response
-	NoFile      bool          `json:",omitzero"` // the finished file could not be made
+	Type     EventType     `json:",omitzero"`
+	At       time.Time     `json:",omitzero"`
+	SourceID string        `json:",omitzero"` // the document, template or form that webhooks select by
+	Document *Document     `json:",omitzero"` // the document after the act; nil for a form response
+	Signer   int           `json:",omitzero"` // index into Document.Signers of who viewed or signed; -1 for other events
+	Form     *Form         `json:",omitzero"` // only for a form response
+	Response *FormResponse `json:",omitzero"` // only for a form response
 }
 
 // Stub returns an event of the same type about the same records, without their content.
@@ -71,11 +69,6 @@ func (e Event) Stub() Event {
 	}
 	e.Form = nil
 	return e
-}
-
-// Completes reports whether events of the type say that everyone has signed, with the finished file.
-func (t EventType) Completes() bool {
-	return t == EventSignatureCompleted || t == EventTemplateResponse
 }
 
 // Change is what a command did: commit all of it or nothing.

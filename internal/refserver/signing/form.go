@@ -4,11 +4,10 @@ import "time"
 
 // Form is a list of questions. Whoever has its link can answer.
 type Form struct {
-	ID          string      // a UUID in events; any text as an input
-	WorkspaceID string      `json:",omitzero"`
-	Title       string      `json:",omitzero"`
-	Fields      []FormField `json:",omitzero"`
-	CreatedAt   time.Time   `json:",omitzero"`
+	ID        string      // a UUID in events; any text as an input
+	Title     string      `json:",omitzero"`
+	Fields    []FormField `json:",omitzero"`
+	CreatedAt time.Time   `json:",omitzero"`
 }
 
 // FormField is one question of a form.
@@ -32,7 +31,6 @@ type FormResponse struct {
 	ID              string       // formResponseId, a UUID
 	ObjectID        string       `json:",omitzero"` // responseId, 24 hexadecimal digits
 	FormID          string       `json:",omitzero"`
-	WorkspaceID     string       `json:",omitzero"`
 	RespondentEmail string       `json:",omitzero"` // empty when unknown
 	Answers         []FormAnswer `json:",omitzero"`
 	SubmittedAt     time.Time    `json:",omitzero"`

@@ -21,7 +21,7 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 		return Change{}, err
 	}
 	d := Document{
-		Kind: KindTemplate, WorkspaceID: t.WorkspaceID, TemplateID: t.ID, OwnerID: t.OwnerID,
+		Kind: KindTemplate, TemplateID: t.ID, OwnerID: t.OwnerID,
 		Name: t.Name, AuthorEmail: t.AuthorEmail, Ordered: t.Ordered,
 		Variables: slices.Clone(p.Variables), Mail: p.Mail, PDF: NewFile(p.PDF), Fields: t.Fields, ExpiresFor: t.ExpiresFor,
 	}
@@ -166,7 +166,7 @@ func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	}
 	at = instant(at)
 	r := FormResponse{
-		ID: ids.UUID(), ObjectID: ids.ObjectID(at), FormID: f.ID, WorkspaceID: f.WorkspaceID,
+		ID: ids.UUID(), ObjectID: ids.ObjectID(at), FormID: f.ID,
 		RespondentEmail: p.RespondentEmail, SubmittedAt: at,
 	}
 	for _, field := range f.Fields {
@@ -183,7 +183,7 @@ func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 		Response: &r,
 		Audit:    []AuditEntry{{RecordID: f.ID, At: at, Action: ActionSubmit, Actor: ActorRespondent, Note: r.ID}},
 		Events: []Event{{
-			Type: EventFormResponse, At: at, WorkspaceID: f.WorkspaceID, SourceID: f.ID, Signer: -1, Form: &f, Response: &r,
+			Type: EventFormResponse, At: at, SourceID: f.ID, Signer: -1, Form: &f, Response: &r,
 		}},
 	}
 	c.from(p.From)

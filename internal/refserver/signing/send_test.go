@@ -10,7 +10,7 @@ import (
 )
 
 var lease = signing.Template{
-	ID: "65afe90c-6eab-4089-8a6f-5b870943305f", WorkspaceID: "w", OwnerID: "o", Name: "Lease", Ordered: true,
+	ID: "65afe90c-6eab-4089-8a6f-5b870943305f", OwnerID: "o", Name: "Lease", Ordered: true,
 	Roles: []signing.Role{{Title: "Landlord", Colour: "#111111"}, {Title: "Tenant", Colour: "#222222"}},
 }
 
@@ -82,7 +82,7 @@ func TestInstantiateRefuses(t *testing.T) {
 }
 
 func TestForm(t *testing.T) {
-	f := signing.Form{ID: "897c8dd4-830a-4a3b-b3e2-6747747385ba", WorkspaceID: "w", Title: "Intake", Fields: []signing.FormField{
+	f := signing.Form{ID: "897c8dd4-830a-4a3b-b3e2-6747747385ba", Title: "Intake", Fields: []signing.FormField{
 		{ID: "q1", Question: "Name", Required: true}, {ID: "q2", Question: "Else"},
 	}}
 	c, err := f.Send(params(), signing.NewIDs(1), noon)

@@ -5,7 +5,6 @@ import "time"
 // Template is a PDF with roles instead of people. It is listed among the documents of type PDF_TEMPLATE.
 type Template struct {
 	ID          string        // UUID
-	WorkspaceID string        `json:",omitzero"`
 	OwnerID     string        `json:",omitzero"`
 	Name        string        `json:",omitzero"`
 	AuthorEmail string        `json:",omitzero"`

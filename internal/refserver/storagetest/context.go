@@ -18,7 +18,7 @@ func contextEnds(t *storageTest) {
 		t.Error("Load with an ended context = nil, want an error")
 	}
 	err := t.storage.Save(ctx, []refserver.Record{record("document", "a", "2")})
-	if err == nil || errors.Is(err, refserver.ErrSaveUnknown) {
+	if !errors.Is(err, refserver.ErrRolledBack) {
 		t.Errorf("Save with an ended context = %v, want an error that says that nothing was changed", err)
 	}
 	t.holds(map[string]string{"document/a": "1"})
@@ -45,11 +45,9 @@ func contextEndsDuring(t *storageTest) {
 		switch {
 		case err == nil:
 			t.loads(saved(after))
-		case errors.Is(err, refserver.ErrSaveUnknown):
-			if !t.has(saved(after)) {
-				t.loads(saved(before))
-			}
-		default:
+		case errors.Is(err, refserver.ErrRolledBack):
+			t.loads(saved(before))
+		case !t.has(saved(after)):
 			t.loads(saved(before))
 		}
 	}

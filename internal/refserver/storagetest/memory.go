@@ -28,8 +28,8 @@ type Fate int
 const (
 	Saved       Fate = iota // as it should be
 	Failed                  // nothing is changed, and the error says so
-	UnknownKept             // the error matches ErrSaveUnknown, and the records are there
-	UnknownLost             // the error matches ErrSaveUnknown, and nothing is changed
+	UnknownKept             // the error does not say, and the records are there
+	UnknownLost             // the error does not say, and nothing is changed
 )
 
 type key struct{ kind, id string }
@@ -65,7 +65,7 @@ func (m *Memory) Save(ctx context.Context, records []refserver.Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := ctx.Err(); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", refserver.ErrRolledBack, err)
 	}
 	fate := Saved
 	if m.Decide != nil {
@@ -78,9 +78,9 @@ func (m *Memory) Save(ctx context.Context, records []refserver.Record) error {
 	case Saved:
 		return nil
 	case Failed:
-		return errFailed
+		return fmt.Errorf("%w: %w", refserver.ErrRolledBack, errFailed)
 	}
-	return fmt.Errorf("%w: %w", refserver.ErrSaveUnknown, errFailed)
+	return errFailed
 }
 
 func (m *Memory) keep(records []refserver.Record) {

@@ -9,15 +9,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Workspace owns documents, templates, forms, webhooks and API keys.
-type Workspace struct {
-	ID      string
-	OwnerID string
-}
-
 // Service is what the service itself has to remember.
 type Service struct {
-	WorkspaceID   string        `json:",omitzero"` // of the workspace that it began with
+	WorkspaceID   string        `json:",omitzero"`
+	OwnerID       string        `json:",omitzero"`
 	APIKey        string        `json:",omitzero"`
 	WebhookSecret string        `json:",omitzero"`
 	Offset        time.Duration `json:",omitzero"` // by which its clock was advanced
@@ -26,15 +21,10 @@ type Service struct {
 	Audit         int64         `json:",omitzero"`
 	Messages      int64         `json:",omitzero"`
 	Webhooks      int64         `json:",omitzero"`
-	Room          int64         `json:"-"` // bytes by which its record is padded this time, to see whether there is room for them
 }
 
-// Service returns what the service has to remember, without Room.
-func (tx *Tx) Service() Service {
-	v := *tx.s.service
-	v.Room = 0
-	return v
-}
+// Service returns what the service has to remember.
+func (tx *Tx) Service() Service { return *tx.s.service }
 
 // PutService replaces what the service has to remember.
 func (tx *Tx) PutService(v Service) {
@@ -43,40 +33,26 @@ func (tx *Tx) PutService(v Service) {
 	tx.wrote(KindService, "service", &v)
 }
 
-// PutWorkspace adds or replaces a workspace.
-func (tx *Tx) PutWorkspace(w Workspace) {
-	set(tx, tx.s.workspaces, w.ID, &w)
-	tx.wrote(KindWorkspace, w.ID, &w)
-}
+// Key is an API key that may be used.
+type Key struct{ APIKey string }
 
-// Workspace returns the workspace with the id, or a [*Missing].
-func (tx *Tx) Workspace(id string) (Workspace, error) {
-	return lookup(tx.s.workspaces, "workspace", id)
-}
-
-// Key lets an API key act for a workspace.
-type Key struct{ APIKey, WorkspaceID string }
-
-// PutKey lets an API key act for a workspace.
-func (tx *Tx) PutKey(apiKey, workspaceID string) {
-	old, had := tx.s.keys[apiKey]
-	tx.change(func() { tx.s.keys[apiKey] = workspaceID }, func() {
-		if had {
-			tx.s.keys[apiKey] = old
-		} else {
-			delete(tx.s.keys, apiKey)
-		}
-	})
-	tx.wrote(KindKey, keyID(apiKey), &Key{apiKey, workspaceID})
+// PutKey makes an API key known.
+func (tx *Tx) PutKey(apiKey string) {
+	k := &Key{apiKey}
+	set(tx, tx.s.keys, apiKey, k)
+	tx.wrote(KindKey, keyID(apiKey), k)
 }
 
 // DeleteKey makes an API key unknown, if it is known.
 func (tx *Tx) DeleteKey(apiKey string) {
-	if old, had := tx.s.keys[apiKey]; had {
-		tx.change(func() { delete(tx.s.keys, apiKey) }, func() { tx.s.keys[apiKey] = old })
+	if tx.KnowsKey(apiKey) {
+		set(tx, tx.s.keys, apiKey, nil)
 		tx.wrote(KindKey, keyID(apiKey), nil)
 	}
 }
+
+// KnowsKey reports whether an API key may be used.
+func (tx *Tx) KnowsKey(apiKey string) bool { return tx.s.keys[apiKey] != nil }
 
 // keyID returns an id for an API key that does not reveal it.
 func keyID(apiKey string) string {
@@ -104,20 +80,14 @@ func (tx *Tx) Limits(fn func(apiKey string, state []byte)) {
 	}
 }
 
-// WorkspaceOf returns the id of the workspace that the API key acts for.
-func (tx *Tx) WorkspaceOf(apiKey string) (string, bool) {
-	id, ok := tx.s.keys[apiKey]
-	return id, ok
-}
-
 // templates keeps each template by id and in the lists that requests page through.
 type templates struct {
 	byID  map[string]*signing.Template
-	lists map[docList]*list[signing.Template]
+	lists map[tristate]*list[signing.Template] // by whether they are archived
 }
 
 func newTemplates() templates {
-	return templates{byID: map[string]*signing.Template{}, lists: map[docList]*list[signing.Template]{}}
+	return templates{byID: map[string]*signing.Template{}, lists: map[tristate]*list[signing.Template]{}}
 }
 
 func templateKey(t *signing.Template) key { return keyOf(t.CreatedAt, t.ID) }
@@ -161,8 +131,8 @@ func (ts *templates) replace(old, t *signing.Template) {
 	}
 }
 
-func templateLists(t *signing.Template) []docList {
-	return []docList{{owner: t.WorkspaceID}, {owner: t.WorkspaceID, archived: tristateOf(&t.Archived)}}
+func templateLists(t *signing.Template) []tristate {
+	return []tristate{either, tristateOf(&t.Archived)}
 }
 
 // Template returns the template with the id, or a [*Missing].
@@ -172,13 +142,13 @@ func (tx *Tx) Template(id string) (signing.Template, error) {
 
 // Templates finds templates.
 func (tx *Tx) Templates(q Query) Found[signing.Template] {
-	return find(tx.s.templates.lists[docList{owner: q.WorkspaceID, archived: tristateOf(q.Archived)}], q)
+	return find(tx.s.templates.lists[tristateOf(q.Archived)], q)
 }
 
 // forms keeps forms and their responses.
 type forms struct {
 	byID      map[string]*signing.Form
-	lists     map[string]*list[signing.Form]   // by workspace
+	all       *list[signing.Form]
 	responses map[string]*signing.FormResponse // under both of its ids
 	byForm    map[string]*list[signing.FormResponse]
 	links     map[string]*FormLink // token → whose link it is
@@ -192,8 +162,11 @@ type FormLink struct {
 
 func newForms() forms {
 	return forms{
-		byID:      map[string]*signing.Form{},
-		lists:     map[string]*list[signing.Form]{},
+		byID: map[string]*signing.Form{},
+		all: &list[signing.Form]{
+			key:  func(f *signing.Form) key { return keyOf(f.CreatedAt, f.ID) },
+			name: func(f *signing.Form) string { return f.Title },
+		},
 		responses: map[string]*signing.FormResponse{},
 		byForm:    map[string]*list[signing.FormResponse]{},
 		links:     map[string]*FormLink{},
@@ -212,26 +185,16 @@ func (tx *Tx) PutForm(f signing.Form) {
 func (fs *forms) replace(old, f *signing.Form) {
 	if old != nil {
 		delete(fs.byID, old.ID)
-		l := fs.lists[old.WorkspaceID]
-		l.remove(l.key(old))
+		fs.all.remove(fs.all.key(old))
 	}
-	if f == nil {
-		return
+	if f != nil {
+		fs.byID[f.ID] = f
+		fs.all.put(f)
 	}
-	l := fs.lists[f.WorkspaceID]
-	if l == nil {
-		l = &list[signing.Form]{
-			key:  func(f *signing.Form) key { return keyOf(f.CreatedAt, f.ID) },
-			name: func(f *signing.Form) string { return f.Title },
-		}
-		fs.lists[f.WorkspaceID] = l
-	}
-	fs.byID[f.ID] = f
-	l.put(f)
 }
 
 // Forms finds forms.
-func (tx *Tx) Forms(q Query) Found[signing.Form] { return find(tx.s.forms.lists[q.WorkspaceID], q) }
+func (tx *Tx) Forms(q Query) Found[signing.Form] { return find(tx.s.forms.all, q) }
 
 func (tx *Tx) putFormLink(token string, link FormLink) {
 	set(tx, tx.s.forms.links, token, &link)
@@ -250,13 +213,8 @@ func (tx *Tx) FormLink(token string) (FormLink, bool) {
 // Form returns the form with the id, or a [*Missing].
 func (tx *Tx) Form(id string) (signing.Form, error) { return lookup(tx.s.forms.byID, "form", id) }
 
-// CountForms returns how many forms the workspace has.
-func (tx *Tx) CountForms(workspaceID string) int {
-	if l := tx.s.forms.lists[workspaceID]; l != nil {
-		return l.n
-	}
-	return 0
-}
+// CountForms returns how many forms there are.
+func (tx *Tx) CountForms() int { return tx.s.forms.all.n }
 
 func (tx *Tx) putResponse(r *signing.FormResponse) {
 	fs := &tx.s.forms

@@ -1,6 +1,6 @@
 package store
 
-// Clear deletes every record but workspaces, keys and the service's own. There it keeps the numbers that must not be used again.
+// Clear deletes every record but keys and the service's own. There it keeps the numbers that must not be used again.
 func (tx *Tx) Clear() {
 	s := tx.s
 	old := s.tables
@@ -8,15 +8,12 @@ func (tx *Tx) Clear() {
 		tx.wrote(w.Kind, w.ID, nil)
 	}
 	fresh := newTables()
-	fresh.service, fresh.workspaces, fresh.keys = old.service, old.workspaces, old.keys
+	fresh.service, fresh.keys = old.service, old.keys
 	tx.change(func() { s.tables = fresh }, func() { s.tables = old })
 	v := tx.Service()
 	v.Deliveries, v.Webhooks, v.Audit, v.Messages = old.outbox.lastDelivery, old.outbox.lastWebhook, old.audit.last, old.messages.last
 	tx.PutService(v)
 	s.tables.arrange()
-	for _, w := range old.workspaces {
-		tx.PutWorkspace(*w) // as it was, for those who watch
-	}
 }
 
 // everything lists the ids of all records that Clear deletes.

@@ -11,8 +11,7 @@ import (
 // documents keeps each document by id, by signing link, and in the lists that requests page through.
 type documents struct {
 	byID    map[string]*signing.Document
-	byToken map[string]string       // token of a signing link → document id
-	finish  *list[signing.Document] // whose finished file is to be made
+	byToken map[string]string // token of a signing link → document id
 	lists   map[docList]*list[signing.Document]
 	expiry  *list[signing.Document] // in progress with a time to expire
 }
@@ -20,7 +19,7 @@ type documents struct {
 // docList names a list. The zero status means any, and archived any means both. A list for each filter makes a filtered page
 // cost what an unfiltered one costs.
 type docList struct {
-	owner    string // workspace id for PDF documents, template id for documents from a template
+	owner    string // empty for PDF documents, template id for documents from a template
 	status   signing.Status
 	archived tristate
 }
@@ -49,27 +48,27 @@ func newDocuments() documents {
 		byToken: map[string]string{},
 		lists:   map[docList]*list[signing.Document]{},
 		expiry:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.ExpiresAt, d.ID) }},
-		finish:  &list[signing.Document]{key: func(d *signing.Document) key { return keyOf(d.FinishAt, d.ID) }},
 	}
 }
 
 func newestKey(d *signing.Document) key { return keyOf(d.CreatedAt, d.ID) }
 
-// fromTemplates owns the lists of all documents that a workspace made from templates.
-func fromTemplates(workspaceID string) string { return "from templates of " + workspaceID }
+// fromTemplates owns the lists of all documents that were made from templates.
+const fromTemplates = "from templates"
 
 // listsOf names the lists that hold d. Documents from a template are never filtered by archive.
 func listsOf(d *signing.Document) []docList {
 	if d.Kind == signing.KindTemplate {
-		all := fromTemplates(d.WorkspaceID)
-		return []docList{{owner: d.TemplateID}, {owner: d.TemplateID, status: d.Status}, {owner: all}, {owner: all, status: d.Status}}
+		return []docList{
+			{owner: d.TemplateID}, {owner: d.TemplateID, status: d.Status}, {owner: fromTemplates}, {owner: fromTemplates, status: d.Status},
+		}
 	}
 	archived := tristateOf(&d.Archived)
 	return []docList{
-		{owner: d.WorkspaceID},
-		{owner: d.WorkspaceID, status: d.Status},
-		{owner: d.WorkspaceID, archived: archived},
-		{owner: d.WorkspaceID, status: d.Status, archived: archived},
+		{},
+		{status: d.Status},
+		{archived: archived},
+		{status: d.Status, archived: archived},
 	}
 }
 
@@ -100,7 +99,6 @@ func (ds *documents) replace(old, d *signing.Document) {
 	if old != nil {
 		from = listsOf(old)
 		ds.expiry.remove(ds.expiry.key(old))
-		ds.finish.remove(ds.finish.key(old))
 	}
 	if d != nil {
 		to = listsOf(d)
@@ -131,9 +129,6 @@ func (ds *documents) link(d *signing.Document) {
 	if d.Status == signing.StatusPending && !d.ExpiresAt.IsZero() {
 		ds.expiry.put(d)
 	}
-	if d.Finishing == signing.FileDue {
-		ds.finish.put(d)
-	}
 }
 
 func (ds *documents) unlink(d *signing.Document) {
@@ -163,25 +158,24 @@ func (tx *Tx) DocumentByToken(token string) (d signing.Document, signer int, ok 
 	return d, 0, false
 }
 
-// Query selects documents, templates or forms of one workspace. Zero fields select everything.
+// Query selects documents, templates or forms. Zero fields select everything.
 type Query struct {
-	WorkspaceID string
-	Status      signing.Status // documents only
-	Archived    *bool
-	From, To    time.Time // on CreatedAt, both inclusive
-	Text        string    // part of the name, in any case
+	Status   signing.Status // documents only
+	Archived *bool
+	From, To time.Time // on CreatedAt, both inclusive
+	Text     string    // part of the name, in any case
 	Page
 }
 
 // Documents finds PDF documents. As in all lists, what is pointed to is never changed: a record that changes is replaced, so that a
 // pointer tells a version of it.
 func (tx *Tx) Documents(q Query) Found[signing.Document] {
-	return find(tx.s.documents.lists[docList{q.WorkspaceID, q.Status, tristateOf(q.Archived)}], q)
+	return find(tx.s.documents.lists[docList{status: q.Status, archived: tristateOf(q.Archived)}], q)
 }
 
 // FromTemplates finds documents made from any template. It does not look at Query.Archived.
 func (tx *Tx) FromTemplates(q Query) Found[signing.Document] {
-	return find(tx.s.documents.lists[docList{owner: fromTemplates(q.WorkspaceID), status: q.Status}], q)
+	return find(tx.s.documents.lists[docList{owner: fromTemplates, status: q.Status}], q)
 }
 
 // Respondents returns a page of the documents made from the template, and how many there are in all.
@@ -234,9 +228,8 @@ func (tx *Tx) MessagesTo(address string) Records[signing.Message] {
 }
 
 // Matches reports whether the filters select a record with these properties, wherever it is in the list.
-func (q Query) Matches(workspaceID, name string, status signing.Status, archived bool, createdAt time.Time) bool {
-	return q.WorkspaceID == workspaceID &&
-		(q.Status == "" || q.Status == status) &&
+func (q Query) Matches(name string, status signing.Status, archived bool, createdAt time.Time) bool {
+	return (q.Status == "" || q.Status == status) &&
 		(q.Archived == nil || *q.Archived == archived) &&
 		(q.From.IsZero() || !createdAt.Before(q.From)) &&
 		(q.To.IsZero() || !createdAt.After(q.To)) &&

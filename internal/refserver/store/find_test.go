@@ -48,7 +48,7 @@ func TestWhatWasFoundStaysAsItWas(t *testing.T) {
 	s, ids := store.New(func() time.Time { return now }), signing.NewIDs(1)
 	s.SetBounds(store.Bounds{Deliveries: 60, Messages: 200, Audit: 300})
 	update(t, s, func(tx *store.Tx) {
-		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
+		tx.PutWebhook(store.Webhook{ID: "s", Family: signing.FamilySignature})
 	})
 	var documents []string
 	for range 600 { // more than two blocks
@@ -63,7 +63,7 @@ func TestWhatWasFoundStaysAsItWas(t *testing.T) {
 			documents = append(documents, add(t, s, ids, signing.Document{Name: fmt.Sprintf("Lease %d", rnd.IntN(20))}, noon.Add(time.Duration(step)*time.Second)).ID)
 		case 1:
 			err := s.Update(func(tx *store.Tx) error {
-				add, err := signing.Create(signing.Document{Kind: signing.KindPDF, WorkspaceID: workspace, Name: "Lease 7"}, ids, now)
+				add, err := signing.Create(signing.Document{Kind: signing.KindPDF, Name: "Lease 7"}, ids, now)
 				require.NoError(t, err)
 				tx.Apply(add)
 				return errors.New("undone")
@@ -84,7 +84,7 @@ func TestWhatWasFoundStaysAsItWas(t *testing.T) {
 			})
 		}
 		if step%40 == 0 {
-			q := store.Query{WorkspaceID: workspace, Page: store.Page{Ascending: rnd.IntN(2) == 0, Offset: rnd.Int64N(30), Limit: 20}}
+			q := store.Query{Page: store.Page{Ascending: rnd.IntN(2) == 0, Offset: rnd.Int64N(30), Limit: 20}}
 			if rnd.IntN(3) > 0 {
 				q.Text = fmt.Sprintf("LEASE %d", rnd.IntN(20))
 			}
@@ -100,7 +100,7 @@ func TestWhatWasFoundStaysAsItWas(t *testing.T) {
 func TestReadersBesideAWriter(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	update(t, s, func(tx *store.Tx) {
-		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
+		tx.PutWebhook(store.Webhook{ID: "s", Family: signing.FamilySignature})
 	})
 	pairs := 200
 	if testing.Short() {
@@ -112,7 +112,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 		readers.Go(func() {
 			odd := 0
 			for n := 0; !done.Load(); n++ {
-				q := store.Query{WorkspaceID: workspace, Page: store.Page{Ascending: n%2 == 0, Limit: 1 << 20}}
+				q := store.Query{Page: store.Page{Ascending: n%2 == 0, Limit: 1 << 20}}
 				if i > 0 {
 					q.Text = "pAiR"
 				}
@@ -137,7 +137,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 		update(t, s, func(tx *store.Tx) {
 			for range 2 {
 				c, err := signing.Create(signing.Document{
-					Kind: signing.KindPDF, WorkspaceID: workspace, Name: "A pair", Signers: []signing.Signer{{Email: "ann@example.com"}},
+					Kind: signing.KindPDF, Name: "A pair", Signers: []signing.Signer{{Email: "ann@example.com"}},
 				}, ids, noon)
 				require.NoError(t, err)
 				tx.Apply(c)
@@ -236,11 +236,11 @@ func TestSearchesInAnyCase(t *testing.T) {
 	} {
 		s, ids := store.New(atNoon), signing.NewIDs(1)
 		d := add(t, s, ids, signing.Document{Name: c.name}, noon)
-		q := store.Query{WorkspaceID: workspace, Text: c.text, Page: store.Page{Limit: 10}}
+		q := store.Query{Text: c.text, Page: store.Page{Limit: 10}}
 		var found store.Found[signing.Document]
 		view(t, s, func(tx *store.Tx) { found = tx.Documents(q) })
 		_, total := found()
 		require.Equal(t, c.found, total == 1, "%q in %q", c.text, c.name)
-		require.Equal(t, c.found, q.Matches(workspace, d.Name, d.Status, d.Archived, d.CreatedAt), "%q in %q", c.text, c.name)
+		require.Equal(t, c.found, q.Matches(d.Name, d.Status, d.Archived, d.CreatedAt), "%q in %q", c.text, c.name)
 	}
 }

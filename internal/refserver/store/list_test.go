@@ -49,7 +49,7 @@ func TestListsAgainstSorting(t *testing.T) {
 		queries = 20
 	}
 	for range queries {
-		q := store.Query{WorkspaceID: workspace, Page: store.Page{
+		q := store.Query{Page: store.Page{
 			Ascending: rnd.IntN(2) == 0, Offset: rnd.Int64N(1300), Limit: 1 + rnd.IntN(100),
 		}}
 		if rnd.IntN(2) == 0 {
@@ -81,7 +81,7 @@ func TestNamesAreSearchedOneByOne(t *testing.T) {
 	}
 	for text, want := range map[string]int{"lease": 1, "7": 1, "lease7": 0, "lease 7": 0, "lease\n7": 0, "lease\x007": 0, "lease\xff7": 0, "\xff": 0, "\uFFFD": 0} {
 		view(t, s, func(tx *store.Tx) {
-			_, total := tx.Documents(store.Query{WorkspaceID: workspace, Text: text})()
+			_, total := tx.Documents(store.Query{Text: text})()
 			require.Equal(t, want, total, "%q", text)
 		})
 	}
@@ -111,7 +111,7 @@ func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q sto
 		documents, total := tx.Documents(q)()
 		for _, d := range documents {
 			got = append(got, d.ID)
-			require.True(t, q.Matches(d.WorkspaceID, d.Name, d.Status, d.Archived, d.CreatedAt), "%+v", q)
+			require.True(t, q.Matches(d.Name, d.Status, d.Archived, d.CreatedAt), "%+v", q)
 		}
 		require.Equal(t, len(matching), total, "%+v", q)
 	})
@@ -133,7 +133,7 @@ func TestPagesBeyondTheList(t *testing.T) {
 			}
 			want = want[min(p.Offset, 3):]
 			view(t, s, func(tx *store.Tx) {
-				got, total := tx.Documents(store.Query{WorkspaceID: workspace, From: all[1].CreatedAt, Page: p})()
+				got, total := tx.Documents(store.Query{From: all[1].CreatedAt, Page: p})()
 				require.Equal(t, 3, total)
 				require.Len(t, got, len(want), "%+v", p)
 				for i := range got {
@@ -155,7 +155,7 @@ func TestRespondentsOfATemplate(t *testing.T) {
 		require.Equal(t, []string{second.ID, first.ID}, []string{documents[0].ID, documents[1].ID})
 		require.Equal(t, 2, tx.CountRespondents("t", signing.StatusPending))
 		require.Equal(t, 0, tx.CountRespondents("t", signing.StatusSigned))
-		none, total := tx.Documents(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})()
+		none, total := tx.Documents(store.Query{Page: store.Page{Limit: 9}})()
 		require.Empty(t, none, "documents from templates are not in the list of documents")
 		require.Zero(t, total)
 	})

@@ -15,10 +15,8 @@ func (ts *tables) load(w Write) {
 	switch v := w.Value.(type) {
 	case *Service:
 		ts.service = v
-	case *Workspace:
-		ts.workspaces[v.ID] = v
 	case *Key:
-		ts.keys[v.APIKey] = v.WorkspaceID
+		ts.keys[v.APIKey] = v
 	case *Limit:
 		ts.limits[v.APIKey] = v.State
 	case *signing.Template:

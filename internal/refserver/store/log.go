@@ -14,6 +14,7 @@ type log[T any] struct {
 	last    int64 // number of the newest entry that there ever was
 	batches [][]*T
 	n       int // entries in all batches
+	kept    int // of those, what the last drop left
 	groups  []grouped[T]
 }
 
@@ -81,12 +82,14 @@ func (g grouped[T]) keep(text string, rest []*T) {
 	}
 }
 
-// drop drops the oldest batches until at most n entries are left, and returns their ids.
-func (l *log[T]) drop(n int) (ids []string) {
-	batches := l.batches
-	for len(batches) > 1 && l.n > n {
-		batch := batches[0]
-		batches = batches[1:]
+// drop drops the oldest batches until at most n entries are left, and returns their ids. Those of records that are needed stay; nil: none is.
+func (l *log[T]) drop(n int, needed func(*T) bool) (ids []string) {
+	var stay [][]*T
+	for _, batch := range l.batches[:len(l.batches)-1] {
+		if l.n <= n || needed != nil && needed(batch[0]) {
+			stay = append(stay, batch)
+			continue
+		}
 		l.n -= len(batch)
 		ids = append(ids, l.batchID(batch))
 		for _, e := range batch {
@@ -96,7 +99,8 @@ func (l *log[T]) drop(n int) (ids []string) {
 			}
 		}
 	}
-	l.batches = slices.Clone(batches) // lets go of what was dropped
+	l.batches = append(stay, l.batches[len(l.batches)-1]) // lets go of what was dropped
+	l.kept = l.n
 	return ids
 }
 

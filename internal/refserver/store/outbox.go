@@ -10,21 +10,20 @@ import (
 
 // Webhook is an endpoint that wants events.
 type Webhook struct {
-	ID          string
-	WorkspaceID string              `json:",omitzero"`
-	URL         string              `json:",omitzero"`
-	Secret      string              `json:",omitzero"` // signs its deliveries; never logged
-	Family      signing.EventFamily `json:",omitzero"`
-	Sources     []string            `json:",omitzero"` // documents, templates or forms that it tracks; empty: all of the workspace
-	Bare        bool                `json:",omitzero"` // one object instead of an array of one
-	Disabled    bool                `json:",omitzero"`
-	Relay       string              `json:",omitzero"` // the relay that it belongs to; empty: none
-	CreatedAt   time.Time           `json:",omitzero"`
-	Seq         int64               `json:",omitzero"` // given by the store, ascending
+	ID        string
+	URL       string              `json:",omitzero"`
+	Secret    string              `json:",omitzero"` // signs its deliveries; never logged
+	Family    signing.EventFamily `json:",omitzero"`
+	Sources   []string            `json:",omitzero"` // documents, templates or forms that it tracks; empty: all
+	Bare      bool                `json:",omitzero"` // one object instead of an array of one
+	Disabled  bool                `json:",omitzero"`
+	Relay     string              `json:",omitzero"` // the relay that it belongs to; empty: none
+	CreatedAt time.Time           `json:",omitzero"`
+	Seq       int64               `json:",omitzero"` // given by the store, ascending
 }
 
 func (w *Webhook) tracks(e signing.Event) bool {
-	return !w.Disabled && w.WorkspaceID == e.WorkspaceID && w.Family == e.Type.Family() &&
+	return !w.Disabled && w.Family == e.Type.Family() &&
 		(len(w.Sources) == 0 || slices.Contains(w.Sources, e.SourceID))
 }
 
@@ -33,7 +32,6 @@ type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
-	DeliveryWaiting   DeliveryStatus = "waiting"   // for the finished file of its document
 	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
 	DeliverySending   DeliveryStatus = "sending"   // claimed by a sender
 	DeliveryDelivered DeliveryStatus = "delivered" // answered with 2xx
@@ -52,7 +50,7 @@ type Delivery struct {
 	WebhookID     string          `json:",omitzero"`
 	Events        []signing.Event `json:",omitzero"` // one, or the samples of a test; stubs once there is a body
 	Test          bool            `json:",omitzero"` // asked for with "Test Webhook"
-	Body          []byte          `json:",omitzero"` // the same for each attempt; nil while it waits
+	Body          []byte          `json:",omitzero"` // the same for each attempt
 	Status        DeliveryStatus  `json:",omitzero"`
 	Attempts      []Attempt       `json:",omitzero"`
 	NextAttemptAt time.Time       `json:",omitzero"` // while pending
@@ -77,7 +75,6 @@ type outbox struct {
 	webhooks []*Webhook      // in the order they were added
 	all      *list[Delivery] // in the order they were enqueued, which is that of their ids
 	due      *list[Delivery]
-	waiting  map[string][]string // document id → ids of the deliveries that wait for its file
 	number   map[DeliveryStatus]int
 
 	lastDelivery, lastWebhook int64 // numbers of the newest that there ever were
@@ -85,10 +82,9 @@ type outbox struct {
 
 func newOutbox() outbox {
 	return outbox{
-		all:     &list[Delivery]{key: func(d *Delivery) key { return key{id: d.ID} }},
-		waiting: map[string][]string{},
-		number:  map[DeliveryStatus]int{},
-		due:     &list[Delivery]{key: func(d *Delivery) key { return keyOf(d.NextAttemptAt, d.ID) }},
+		all:    &list[Delivery]{key: func(d *Delivery) key { return key{id: d.ID} }},
+		number: map[DeliveryStatus]int{},
+		due:    &list[Delivery]{key: func(d *Delivery) key { return keyOf(d.NextAttemptAt, d.ID) }},
 	}
 }
 
@@ -151,31 +147,20 @@ func (tx *Tx) fanOut(e signing.Event) {
 	}
 }
 
-// delivery makes the delivery of an event to a webhook. It waits if the event waits for the finished file.
+// delivery makes the delivery of an event to a webhook.
 func (tx *Tx) delivery(e signing.Event, w *Webhook) Delivery {
 	d := Delivery{WebhookID: w.ID, Events: []signing.Event{e}, Status: DeliveryPending, NextAttemptAt: e.At, CreatedAt: e.At}
-	if e.Type.Completes() && e.Document.Finishing == signing.FileDue {
-		d.Events[0], d.Status = e.Stub(), DeliveryWaiting
-		return d
+	if tx.s.render != nil {
+		d.Body, d.Events = tx.s.render(e, *w), []signing.Event{e.Stub()}
 	}
-	tx.render(&d, *w)
 	return d
 }
 
-// render makes the body of a delivery of one event.
-func (tx *Tx) render(d *Delivery, w Webhook) {
-	if tx.s.render != nil {
-		d.Body, d.Events = tx.s.render(d.Events[0], w), []signing.Event{d.Events[0].Stub()}
-	}
-}
-
-// Enqueue adds a delivery, gives it an ID, and returns it. It is pending unless it waits. Events of changes are enqueued by
+// Enqueue adds a pending delivery, gives it an ID, and returns it. Events of changes are enqueued by
 // [Tx.Apply]; this is for tests of webhooks.
 func (tx *Tx) Enqueue(d Delivery) Delivery {
 	ob := &tx.s.outbox
-	if d.Status != DeliveryWaiting {
-		d.Status = DeliveryPending
-	}
+	d.Status = DeliveryPending
 	tx.change(func() { ob.lastDelivery++ }, func() { ob.lastDelivery-- })
 	d.ID = deliveryID(ob.lastDelivery)
 	tx.PutDelivery(d)
@@ -189,12 +174,12 @@ func (tx *Tx) PutDelivery(d Delivery) {
 }
 
 // Claim returns up to limit deliveries that are due by the transaction's time, in the order of their times, and takes them out of
-// [Tx.Due] until they are put again. A claim is not saved: it ends with the process, and the delivery is made again.
+// [Tx.Due] until they are put again. A claim is neither saved nor told: it ends with the process, and the delivery is made again.
 func (tx *Tx) Claim(limit int) []Delivery {
 	due := tx.Due(tx.Now, limit)
 	for _, d := range due {
 		d.Status = DeliverySending
-		tx.claims = append(tx.claims, Write{KindDelivery, d.ID, tx.setDelivery(d)})
+		tx.setDelivery(d)
 	}
 	return due
 }
@@ -209,61 +194,25 @@ func (tx *Tx) setDelivery(d Delivery) *Delivery {
 // delivery returns the delivery with the id, or nil.
 func (ob *outbox) delivery(id string) *Delivery { return ob.all.at(key{id: id}) }
 
-// keepClaims claims what the outbox before this one had claimed, unless the records have the report of an attempt since.
-func (ob *outbox) keepClaims(before *outbox) {
-	before.all.each(0, before.all.n, true, func(old *Delivery) bool {
-		d := ob.delivery(old.ID)
-		if old.Status == DeliverySending && d != nil && d.Status == DeliveryPending && len(d.Attempts) == len(old.Attempts) {
-			claimed := *d
-			claimed.Status = DeliverySending
-			ob.replace(d, &claimed)
-		}
-		return true
-	})
-}
-
 func (ob *outbox) replace(old, d *Delivery) {
 	if old != nil {
 		ob.due.remove(ob.due.key(old))
-		ob.count(old, -1)
+		ob.number[old.Status]--
 	}
 	if d == nil {
 		ob.all.remove(ob.all.key(old))
 		return
 	}
 	ob.all.put(d)
-	ob.count(d, 1)
+	ob.number[d.Status]++
 	if d.Status == DeliveryPending {
 		ob.due.put(d)
 	}
 }
 
-// count adds or takes away a delivery.
-func (ob *outbox) count(d *Delivery, by int) {
-	ob.number[d.Status] += by
-	switch {
-	case d.Status == DeliveryWaiting && by > 0:
-		about := d.Events[0].Document.ID
-		ob.waiting[about] = append(ob.waiting[about], d.ID)
-	case d.Status == DeliveryWaiting:
-		about := d.Events[0].Document.ID
-		ob.waiting[about] = slices.DeleteFunc(slices.Clone(ob.waiting[about]), func(id string) bool { return id == d.ID })
-		if len(ob.waiting[about]) == 0 {
-			delete(ob.waiting, about)
-		}
-	}
-}
-
-// cancelPending cancels what is pending or waits for the webhook.
+// cancelPending cancels what is pending for the webhook.
 func (tx *Tx) cancelPending(webhookID string) {
 	var pending []Delivery
-	for _, ids := range tx.s.outbox.waiting {
-		for _, id := range ids {
-			if d := tx.s.outbox.delivery(id); d.WebhookID == webhookID {
-				pending = append(pending, *d)
-			}
-		}
-	}
 	due := tx.s.outbox.due
 	due.each(0, due.n, true, func(d *Delivery) bool {
 		if d.WebhookID == webhookID {

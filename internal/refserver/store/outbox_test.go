@@ -15,12 +15,11 @@ func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
 	d := add(t, s, ids, signing.Document{}, noon)
 	update(t, s, func(tx *store.Tx) {
 		for _, w := range []store.Webhook{
-			{ID: "all", WorkspaceID: workspace, Family: signing.FamilySignature},
-			{ID: "this", WorkspaceID: workspace, Family: signing.FamilySignature, Sources: []string{"other", d.ID}},
-			{ID: "other document", WorkspaceID: workspace, Family: signing.FamilySignature, Sources: []string{"other"}},
-			{ID: "other family", WorkspaceID: workspace, Family: signing.FamilyTemplate},
-			{ID: "other workspace", WorkspaceID: "elsewhere", Family: signing.FamilySignature},
-			{ID: "disabled", WorkspaceID: workspace, Family: signing.FamilySignature, Disabled: true},
+			{ID: "all", Family: signing.FamilySignature},
+			{ID: "this", Family: signing.FamilySignature, Sources: []string{"other", d.ID}},
+			{ID: "other document", Family: signing.FamilySignature, Sources: []string{"other"}},
+			{ID: "other family", Family: signing.FamilyTemplate},
+			{ID: "disabled", Family: signing.FamilySignature, Disabled: true},
 		} {
 			tx.PutWebhook(w)
 		}

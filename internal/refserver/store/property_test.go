@@ -48,8 +48,8 @@ func TestRandomActs(t *testing.T) {
 	}
 	w.s = store.New(func() time.Time { return w.now })
 	update(t, w.s, func(tx *store.Tx) {
-		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
-		tx.PutWebhook(store.Webhook{ID: "t", WorkspaceID: workspace, Family: signing.FamilyTemplate})
+		tx.PutWebhook(store.Webhook{ID: "s", Family: signing.FamilySignature})
+		tx.PutWebhook(store.Webhook{ID: "t", Family: signing.FamilyTemplate})
 	})
 	if testing.Short() {
 		*acts = 4_000
@@ -75,7 +75,7 @@ func TestRandomActs(t *testing.T) {
 // create adds a draft with up to four signers, who may share their place in the order or their address.
 func (w *world) create() {
 	d := signing.Document{
-		Kind: signing.KindPDF, WorkspaceID: workspace, Ordered: w.rnd.IntN(2) == 0, ExpiresFor: time.Duration(w.rnd.IntN(3)) * time.Hour,
+		Kind: signing.KindPDF, Ordered: w.rnd.IntN(2) == 0, ExpiresFor: time.Duration(w.rnd.IntN(3)) * time.Hour,
 	}
 	if w.rnd.IntN(2) == 0 {
 		d.Kind, d.TemplateID = signing.KindTemplate, "t"
@@ -267,7 +267,7 @@ func requireEvents(t *testing.T, d signing.Document, events []signing.EventType)
 func TestLastSignersAtOnce(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	update(t, s, func(tx *store.Tx) {
-		tx.PutWebhook(store.Webhook{ID: "s", WorkspaceID: workspace, Family: signing.FamilySignature})
+		tx.PutWebhook(store.Webhook{ID: "s", Family: signing.FamilySignature})
 	})
 	const documents = 300
 	for range documents {

@@ -1,25 +1,38 @@
 package store
 
+import "github.com/signforms/signforms-go/internal/refserver/signing"
+
 // prune drops the oldest entries of what is bounded, some at a time. Like expiry it needs no save of its own: it is saved with the
 // next change, and repeated if that gets lost.
 func (s *Store) prune() {
-	s.pruneLog(KindAudit, s.audit.n, s.bounds.Audit, s.audit.drop)
-	s.pruneLog(KindMessage, s.messages.n, s.bounds.Messages, s.messages.drop)
-	s.pruneLog(KindDelivery, s.outbox.finished(), s.bounds.Deliveries, s.outbox.drop)
+	if due(s.audit.n, max(s.bounds.Audit, s.audit.kept)) {
+		s.dropped(KindAudit, s.audit.drop(s.bounds.Audit, s.needed))
+	}
+	if due(s.messages.n, s.bounds.Messages) {
+		s.dropped(KindMessage, s.messages.drop(s.bounds.Messages, nil))
+	}
+	if due(s.outbox.finished(), s.bounds.Deliveries) {
+		s.dropped(KindDelivery, s.outbox.drop(s.bounds.Deliveries))
+	}
 }
 
 // slack is the part of a bound by which it may be exceeded, so that dropping costs little for each entry.
 const slack = 8
 
-func (s *Store) pruneLog(kind Kind, n, bound int, drop func(n int) (ids []string)) {
-	if bound == 0 || n <= bound+bound/slack {
-		return
-	}
-	for _, id := range drop(bound) {
+func due(n, bound int) bool { return bound > 0 && n > bound+bound/slack }
+
+func (s *Store) dropped(kind Kind, ids []string) {
+	for _, id := range ids {
 		if s.keeper != nil {
 			s.unsaved = append(s.unsaved, Write{Kind: kind, ID: id})
 		}
 	}
+}
+
+// needed reports whether an entry is kept whatever the bound, because a finished file is still to be made from it.
+func (s *Store) needed(e *signing.AuditEntry) bool {
+	d := s.documents.byID[e.RecordID]
+	return s.finishes && d != nil && d.Completed() && d.Finished.SHA256 == ""
 }
 
 // finished returns how many deliveries there is nothing more to do for.

@@ -15,20 +15,19 @@ type Kind string
 
 // The kinds of records.
 const (
-	KindService   Kind = "service"
-	KindWorkspace Kind = "workspace"
-	KindKey       Kind = "api_key"
-	KindTemplate  Kind = "template"
-	KindForm      Kind = "form"
-	KindFormLink  Kind = "form_link"
-	KindDocument  Kind = "document"
-	KindResponse  Kind = "response"
-	KindWebhook   Kind = "webhook"
-	KindDelivery  Kind = "delivery"
-	KindAudit     Kind = "audit"
-	KindMessage   Kind = "message"
-	KindLimit     Kind = "reminder_limit"
-	KindBlob      Kind = "blob"
+	KindService  Kind = "service"
+	KindKey      Kind = "api_key"
+	KindTemplate Kind = "template"
+	KindForm     Kind = "form"
+	KindFormLink Kind = "form_link"
+	KindDocument Kind = "document"
+	KindResponse Kind = "response"
+	KindWebhook  Kind = "webhook"
+	KindDelivery Kind = "delivery"
+	KindAudit    Kind = "audit"
+	KindMessage  Kind = "message"
+	KindLimit    Kind = "reminder_limit"
+	KindBlob     Kind = "blob"
 )
 
 // Write is one record as a transaction leaves it.
@@ -57,8 +56,8 @@ func (w Write) About() (ids []string) {
 
 // Keeper makes what a [Store] holds durable.
 type Keeper interface {
-	// Save keeps all of the writes or none. It is called under the store's lock, so nobody sees the
-	// writes before it has returned. An error means that nothing was kept, unless it matches [ErrUnknown].
+	// Save keeps all of the writes or none. It is called under the store's lock, so nobody sees the writes before it has returned.
+	// An error that matches [ErrRolledBack] means that nothing was kept. After any other, nobody knows.
 	Save(at time.Time, writes []Write) error
 
 	// Load calls put with every record that was kept but blobs, in any order.
@@ -68,14 +67,14 @@ type Keeper interface {
 	Blob(ctx context.Context, hash string) ([]byte, error)
 }
 
-// ErrUnknown is what the error of a Save matches when the writes may have been kept.
-var ErrUnknown = errors.New("the change may have been saved")
+// ErrRolledBack is what the error of a Save matches when nothing was kept. The next one may succeed.
+var ErrRolledBack = errors.New("the change was rolled back")
 
 // Unavailable is the error of a transaction that was undone because its writes could not be kept or no save was tried.
 type Unavailable struct{ Err error }
 
 func (e *Unavailable) Error() string {
-	if e.Err == ErrClosed {
+	if e.Err == ErrClosed || errors.Is(e.Err, ErrStopped) {
 		return e.Err.Error() // no save was tried
 	}
 	return "the change could not be saved: " + e.Err.Error()
@@ -86,23 +85,29 @@ func (e *Unavailable) Unwrap() error { return e.Err }
 // ErrClosed is what the error of a transaction matches after [Store.Close].
 var ErrClosed = errors.New("the server is closed")
 
+// ErrStopped is what the error of a transaction matches after a save of which nobody knows whether it was carried out. Only what is kept
+// tells, so the store takes no change until it was made anew.
+var ErrStopped = errors.New("the service has stopped: nobody knows whether its last change was saved; start it again")
+
 // keeping is the part of a Store that makes it durable.
 type keeping struct {
 	keeper  Keeper        // nil: nothing is kept
 	changed func([]Write) // called with what was committed, unless nil
 	unsaved []Write       // what follows from time alone: the next save carries it
-	doubt   doubt         // a save may have been carried out; nothing changes until all was loaded again
-	loading chan struct{} // holds a value while that is done
+	stopped atomic.Pointer[Unavailable]
 	closed  atomic.Bool
 }
-
-// doubt is the error that stops all changes, or nil. It may be read during a save.
-type doubt struct{ atomic.Pointer[Unavailable] }
 
 // Keep makes every change of the store durable by k, and loads what k has. Call it once, before anything else uses the store.
 func (s *Store) Keep(k Keeper) error {
 	s.keeper = k
-	return s.load()
+	if err := k.Load(s.tables.load); err != nil {
+		return err
+	}
+	s.tables.arrange()
+	s.prune()
+	s.wakeSender()
+	return nil
 }
 
 // OnChange makes the store call fn with what each transaction wrote, in order, once it is durable. fn must not use the store,
@@ -126,12 +131,12 @@ func (s *Store) commit(at time.Time, writes []Write) error {
 		return nil
 	}
 	err := s.save(at, lastOfEach(append(s.unsaved[:len(s.unsaved):len(s.unsaved)], writes...)))
-	if errors.Is(err, ErrUnknown) {
-		s.doubt.Store(&Unavailable{err})
-		s.wakeSender() // whose next transaction loads everything again
-	}
-	if err == nil {
+	switch {
+	case err == nil:
 		s.unsaved = nil
+	case !errors.Is(err, ErrRolledBack):
+		err = fmt.Errorf("%w (%w)", ErrStopped, err)
+		s.stopped.Store(&Unavailable{err})
 	}
 	return err
 }
@@ -141,8 +146,13 @@ func (s *Store) refuses() error {
 	if s.closed.Load() {
 		return &Unavailable{ErrClosed}
 	}
-	if doubt := s.doubt.Load(); doubt != nil {
-		return doubt
+	return s.Stopped()
+}
+
+// Stopped returns an error that matches [ErrStopped] once nobody knows whether a save was carried out, and nil before.
+func (s *Store) Stopped() error {
+	if stopped := s.stopped.Load(); stopped != nil {
+		return stopped
 	}
 	return nil
 }
@@ -151,7 +161,7 @@ func (s *Store) refuses() error {
 func (s *Store) save(at time.Time, writes []Write) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: panic: %v", ErrUnknown, r)
+			err = fmt.Errorf("panic: %v", r)
 		}
 	}()
 	return s.keeper.Save(at, writes)
@@ -181,8 +191,8 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed.Store(true)
-	if doubt := s.doubt.Load(); doubt != nil {
-		return doubt
+	if err := s.Stopped(); err != nil {
+		return err
 	}
 	if len(s.unsaved) == 0 {
 		return nil
@@ -192,45 +202,6 @@ func (s *Store) Close() error {
 
 // Closed reports whether Close was called.
 func (s *Store) Closed() bool { return s.closed.Load() }
-
-// ready loads everything again when it is unknown whether the last save was carried out. Until then views show the state before
-// that save.
-func (s *Store) ready() error {
-	if s.closed.Load() {
-		return &Unavailable{ErrClosed}
-	}
-	if s.doubt.Load() == nil {
-		return nil
-	}
-	s.loading <- struct{}{}
-	defer func() { <-s.loading }()
-	if s.doubt.Load() == nil {
-		return nil // somebody else loaded
-	}
-	if err := s.load(); err != nil {
-		return &Unavailable{fmt.Errorf("loading the state again: %w", err)}
-	}
-	return nil
-}
-
-func (s *Store) load() error {
-	fresh := newTables()
-	if err := s.keeper.Load(fresh.load); err != nil {
-		return err
-	}
-	fresh.arrange()
-	s.mu.Lock()
-	fresh.outbox.keepClaims(&s.outbox)
-	s.tables, s.unsaved = fresh, nil
-	s.doubt.Store(nil)
-	s.prune()
-	s.mu.Unlock()
-	s.wakeSender()
-	return nil
-}
-
-// InDoubt reports whether the last save may have been carried out. Then the transaction sees the state before it.
-func (tx *Tx) InDoubt() bool { return tx.s.doubt.Load() != nil }
 
 // Durable reports whether changes outlive the process.
 func (s *Store) Durable() bool { return s.keeper != nil }

@@ -1,7 +1,8 @@
 package store_test
 
 import (
-	"errors"
+	"fmt"
+	"io"
 	"runtime"
 	"sync"
 	"testing"
@@ -38,7 +39,7 @@ func newSaved(t *testing.T) (*store.Store, *saver) {
 
 func putTemplate(s *store.Store, id string) error {
 	return s.Update(func(tx *store.Tx) error {
-		tx.PutTemplate(signing.Template{ID: id, WorkspaceID: workspace})
+		tx.PutTemplate(signing.Template{ID: id})
 		return nil
 	})
 }
@@ -53,7 +54,7 @@ func hasTemplate(s *store.Store, id string) bool {
 // TestAChangeThatIsNotSavedIsUndone: nothing of it is left, and the next one is saved without it.
 func TestAChangeThatIsNotSavedIsUndone(t *testing.T) {
 	s, k := newSaved(t)
-	full := errors.New("full")
+	full := fmt.Errorf("%w: full", store.ErrRolledBack)
 	k.save = func([]string) error { return full }
 	err := putTemplate(s, "lost")
 	require.ErrorIs(t, err, full)
@@ -82,9 +83,52 @@ func TestAFunctionEndsItsGoroutine(t *testing.T) {
 	require.NoError(t, putTemplate(s, "kept"))
 }
 
-func TestASaveThatPanicsLeavesADoubt(t *testing.T) {
-	s, k := newSaved(t)
-	k.save = func([]string) error { panic("broken") }
-	require.ErrorIs(t, putTemplate(s, "a"), store.ErrUnknown)
-	view(t, s, func(tx *store.Tx) { require.True(t, tx.InDoubt()) })
+// TestASaveThatNobodyKnowsOfStopsTheStore: nothing is saved on top of it, and nothing changes any more.
+func TestASaveThatNobodyKnowsOfStopsTheStore(t *testing.T) {
+	for name, save := range map[string]func([]string) error{
+		"error": func([]string) error { return io.ErrUnexpectedEOF },
+		"panic": func([]string) error { panic("broken") },
+	} {
+		s, k := newSaved(t)
+		k.save = save
+		require.NoError(t, s.Stopped())
+		err := putTemplate(s, "a")
+		require.ErrorIs(t, err, store.ErrStopped, name)
+		require.ErrorAs(t, err, new(*store.Unavailable))
+		k.save = func([]string) error { t.Error("a save after one that is in doubt"); return nil }
+		require.ErrorIs(t, putTemplate(s, "b"), store.ErrStopped)
+		require.ErrorIs(t, s.Stopped(), store.ErrStopped)
+		require.ErrorIs(t, s.Close(), store.ErrStopped)
+	}
+}
+
+// TestTheAuditOfAFileToBeMadeIsKept: whatever the bound, until the file was made.
+func TestTheAuditOfAFileToBeMadeIsKept(t *testing.T) {
+	s, ids := store.New(atNoon), signing.NewIDs(1)
+	s.SetBounds(store.Bounds{Audit: 8})
+	s.SetFinishes(true)
+	signed := add(t, s, ids, signing.Document{Name: "Lease"}, noon)
+	for _, signer := range signed.Signers {
+		_, err := s.Act(signed.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
+			return d.Sign(signer.ID, signing.SignParams{}, at)
+		})
+		require.NoError(t, err)
+	}
+	trail := func() (n int) {
+		view(t, s, func(tx *store.Tx) { n = tx.Audit(signed.ID).Len() })
+		return n
+	}
+	was := trail()
+	for range 40 {
+		add(t, s, ids, signing.Document{Name: "Other"}, noon)
+	}
+	require.Equal(t, was, trail())
+	_, err := s.Act(signed.ID, func(d signing.Document, at time.Time) (signing.Change, error) {
+		return d.Finish(signing.NewFile([]byte("%PDF")), at), nil
+	})
+	require.NoError(t, err)
+	for range 40 {
+		add(t, s, ids, signing.Document{Name: "Other"}, noon)
+	}
+	require.Zero(t, trail())
 }

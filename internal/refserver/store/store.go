@@ -13,8 +13,6 @@ type Store struct {
 	mu       sync.RWMutex
 	now      func() time.Time
 	enqueued chan struct{}
-
-	completed chan struct{}
 	settings
 	keeping
 	tables
@@ -23,7 +21,7 @@ type Store struct {
 // settings are given before the store is used.
 type settings struct {
 	bounds   Bounds
-	finishes bool                                // completed documents wait for a finished file
+	finishes bool                                // the audit of completed documents without a finished file is kept
 	render   func(signing.Event, Webhook) []byte // makes the body of a delivery; nil: without deliveries
 }
 
@@ -36,32 +34,30 @@ type Bounds struct {
 
 // tables are all records.
 type tables struct {
-	service    *Service
-	workspaces map[string]*Workspace
-	keys       map[string]string // API key → workspace id
-	limits     map[string][]byte // API key → state of its reminder limit
-	documents  documents
-	templates  templates
-	forms      forms
-	outbox     outbox
-	audit      log[signing.AuditEntry]
-	messages   log[signing.Message]
-	blobs      blobs
+	service   *Service
+	keys      map[string]*Key
+	limits    map[string][]byte // API key → state of its reminder limit
+	documents documents
+	templates templates
+	forms     forms
+	outbox    outbox
+	audit     log[signing.AuditEntry]
+	messages  log[signing.Message]
+	blobs     blobs
 
 	loaded []*signing.Document // that arrange is to put into documents
 }
 
 func newTables() tables {
 	return tables{
-		service:    &Service{},
-		workspaces: map[string]*Workspace{},
-		keys:       map[string]string{},
-		limits:     map[string][]byte{},
-		documents:  newDocuments(),
-		templates:  newTemplates(),
-		forms:      newForms(),
-		outbox:     newOutbox(),
-		audit:      newLog(KindAudit, func(e *signing.AuditEntry) *int64 { return &e.Seq }, func(e *signing.AuditEntry) string { return e.RecordID }),
+		service:   &Service{},
+		keys:      map[string]*Key{},
+		limits:    map[string][]byte{},
+		documents: newDocuments(),
+		templates: newTemplates(),
+		forms:     newForms(),
+		outbox:    newOutbox(),
+		audit:     newLog(KindAudit, func(e *signing.AuditEntry) *int64 { return &e.Seq }, func(e *signing.AuditEntry) string { return e.RecordID }),
 		messages: newLog(KindMessage, func(m *signing.Message) *int64 { return &m.Seq },
 			func(m *signing.Message) string { return m.DocumentID }, func(m *signing.Message) string { return m.To }),
 		blobs: blobs{},
@@ -70,16 +66,13 @@ func newTables() tables {
 
 // New returns an empty Store. now is its clock and must not go back.
 func New(now func() time.Time) *Store {
-	return &Store{
-		now: now, enqueued: make(chan struct{}, 1), completed: make(chan struct{}, 1), tables: newTables(),
-		keeping: keeping{loading: make(chan struct{}, 1)},
-	}
+	return &Store{now: now, enqueued: make(chan struct{}, 1), tables: newTables()}
 }
 
 // SetBounds bounds what the store keeps. Call it before the store is used.
 func (s *Store) SetBounds(b Bounds) { s.bounds = b }
 
-// SetFinishes makes documents that are completed wait for a finished file. Call it before the store is used.
+// SetFinishes keeps the audit of each completed document until its finished file was made. Call it before the store is used.
 func (s *Store) SetFinishes(yes bool) { s.finishes = yes }
 
 // SetRender sets what makes the bodies of deliveries. Call it before the store is used.
@@ -95,11 +88,8 @@ type Tx struct {
 	s        *Store
 	undo     []func() // one per change, run in reverse to roll back; nil in a view
 	writes   []Write  // of whoever keeps or watches
-	claims   []Write  // of whoever watches
 	writable bool
 	enqueued bool
-
-	completed bool // a document, whose finished file is to be made
 }
 
 // View runs fn with a consistent view of all records. It returns fn's error. It writes nothing: documents whose time has come are
@@ -132,12 +122,9 @@ func (s *Store) expire() {
 }
 
 // Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error or panics,
-// or the save fails or the store is closed, with an [*Unavailable], nothing has changed. fn must not call View, Update or Act of
+// or the save fails or the store takes no changes, with an [*Unavailable], nothing has changed. fn must not call View, Update or Act of
 // the same store.
 func (s *Store) Update(fn func(*Tx) error) error {
-	if err := s.ready(); err != nil {
-		return err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refuses(); err != nil {
@@ -159,22 +146,16 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	}
 	kept = true
 	s.tell(tx.writes)
-	s.tell(tx.claims)
 	s.prune()
 	if tx.enqueued {
 		s.wakeSender()
 	}
-	if tx.completed {
-		wake(s.completed)
-	}
 	return nil
 }
 
-func (s *Store) wakeSender() { wake(s.enqueued) }
-
-func wake(ch chan struct{}) {
+func (s *Store) wakeSender() {
 	select {
-	case ch <- struct{}{}:
+	case s.enqueued <- struct{}{}:
 	default:
 	}
 }
@@ -190,7 +171,7 @@ func (tx *Tx) rollback() {
 	for i := len(tx.undo) - 1; i >= 0; i-- {
 		tx.undo[i]()
 	}
-	tx.undo, tx.writes, tx.claims = nil, nil, nil
+	tx.undo, tx.writes = nil, nil
 }
 
 // change makes one change and remembers how to take it back. Every write of the package goes through it.
@@ -215,23 +196,17 @@ func set[K comparable, V any](tx *Tx, m map[K]*V, key K, value *V) {
 	tx.change(func() { put(value) }, func() { put(old) })
 }
 
-// Completed receives a value after transactions that completed documents which wait for a finished file; several may share one
-// value. It is for the one maker of those files.
-func (s *Store) Completed() <-chan struct{} { return s.completed }
-
 // Enqueued receives a value after transactions that added or rescheduled deliveries; several may share one value. It is for one
 // sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
 
-// Apply stores all that a command changed: the record, its audit entries, its messages, and a delivery, pending or waiting for
-// the finished file, for each event and each webhook that tracks it. The Change must come from a record read in this transaction.
+// Apply stores all that a command changed: the record, its audit entries, its messages, and a pending delivery for each event and each webhook that tracks it. The Change must come from a record read in this transaction.
 // A Change that changed nothing stores nothing.
 func (tx *Tx) Apply(c signing.Change) {
 	if !c.Changed() {
 		return
 	}
 	if c.Document != nil {
-		tx.beginFinishing(c)
 		tx.putDocument(c.Document)
 	}
 	if c.Response != nil {
@@ -269,25 +244,25 @@ func (s *Store) Act(documentID string, command signing.Command) (signing.Change,
 
 // Missing is the error for a record that does not exist.
 type Missing struct {
-	What string // document, template, form, response, webhook, delivery, workspace, file or link
+	What string // document, template, form, response, webhook, delivery, file or link
 	ID   string
 }
 
 func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %.64q", m.What, m.ID) }
 
-// KindOf says what has the id in the workspace, in words: "PDF document", "document from a template", "template", "form", "form
-// response", or "" for nothing.
-func (tx *Tx) KindOf(workspaceID, id string) string {
-	switch d, t, f, r := tx.s.documents.byID[id], tx.s.templates.byID[id], tx.s.forms.byID[id], tx.s.forms.responses[id]; {
-	case d != nil && d.WorkspaceID == workspaceID && d.Kind == signing.KindTemplate:
+// KindOf says what has the id, in words: "PDF document", "document from a template", "template", "form", "form response", or "" for
+// nothing.
+func (tx *Tx) KindOf(id string) string {
+	switch d := tx.s.documents.byID[id]; {
+	case d != nil && d.Kind == signing.KindTemplate:
 		return "document from a template"
-	case d != nil && d.WorkspaceID == workspaceID:
+	case d != nil:
 		return "PDF document"
-	case t != nil && t.WorkspaceID == workspaceID:
+	case tx.s.templates.byID[id] != nil:
 		return "template"
-	case f != nil && f.WorkspaceID == workspaceID:
+	case tx.s.forms.byID[id] != nil:
 		return "form"
-	case r != nil && r.WorkspaceID == workspaceID:
+	case tx.s.forms.responses[id] != nil:
 		return "form response"
 	}
 	return ""

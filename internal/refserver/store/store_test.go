@@ -16,8 +16,6 @@ var noon = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 
 func atNoon() time.Time { return noon }
 
-const workspace = "976a7427-7845-4d16-82f6-d62c931da966"
-
 func view(t *testing.T, s *store.Store, fn func(*store.Tx)) {
 	t.Helper()
 	require.NoError(t, s.View(func(tx *store.Tx) error { fn(tx); return nil }))
@@ -31,7 +29,6 @@ func update(t *testing.T, s *store.Store, fn func(*store.Tx)) {
 // add stores a PDF document with two signers that was sent at the time.
 func add(t testing.TB, s *store.Store, ids *signing.IDs, d signing.Document, at time.Time) signing.Document {
 	t.Helper()
-	d.WorkspaceID = workspace
 	if d.Kind == "" {
 		d.Kind = signing.KindPDF
 	}
@@ -60,13 +57,13 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 	view(t, s, func(tx *store.Tx) {
 		for _, status := range append(signing.Statuses[:], "") {
 			for _, archived := range []*bool{nil, new(true), new(false)} {
-				docs, n := tx.Documents(store.Query{WorkspaceID: workspace, Status: status, Archived: archived, Page: store.Page{Limit: 9}})()
+				docs, n := tx.Documents(store.Query{Status: status, Archived: archived, Page: store.Page{Limit: 9}})()
 				text += fmt.Sprintf("%+v %d\n", docs, n)
 			}
 		}
-		templates, n := tx.Templates(store.Query{WorkspaceID: workspace, Page: store.Page{Limit: 9}})()
+		templates, n := tx.Templates(store.Query{Page: store.Page{Limit: 9}})()
 		due, isDue := tx.NextDeliveryAt()
-		text += fmt.Sprintf("%+v %d %v %v %d %v\n", templates, n, due, isDue, tx.CountForms(workspace), tx.Webhooks())
+		text += fmt.Sprintf("%+v %d %v %v %d %v\n", templates, n, due, isDue, tx.CountForms(), tx.Webhooks())
 		for _, id := range ids {
 			text += fmt.Sprintf("%s %+v %+v\n", id, values(tx.Audit(id)), values(tx.Messages(id)))
 			responses, n := tx.Responses(id, store.Page{Limit: 9})
@@ -84,8 +81,8 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 
 func TestFailedUpdateLeavesNothing(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
-	hook := store.Webhook{ID: "h1", WorkspaceID: workspace, Family: signing.FamilySignature, URL: "http://127.0.0.1/"}
-	form := signing.Form{ID: "f", WorkspaceID: workspace, Fields: []signing.FormField{{ID: "q"}}}
+	hook := store.Webhook{ID: "h1", Family: signing.FamilySignature, URL: "http://127.0.0.1/"}
+	form := signing.Form{ID: "f", Fields: []signing.FormField{{ID: "q"}}}
 	update(t, s, func(tx *store.Tx) { tx.PutWebhook(hook) })
 	d := add(t, s, ids, signing.Document{Name: "Lease", ExpiresFor: time.Hour}, noon)
 	_, err := s.Act(d.ID, func(d signing.Document, _ time.Time) (signing.Change, error) {
@@ -101,9 +98,8 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 		require.NoError(t, err)
 		token = created.Document.Signers[0].Token
 		tx.Apply(created)
-		tx.PutWorkspace(store.Workspace{ID: workspace})
-		tx.PutKey("k", workspace)
-		tx.PutTemplate(signing.Template{ID: "t", WorkspaceID: workspace})
+		tx.PutKey("k")
+		tx.PutTemplate(signing.Template{ID: "t"})
 		tx.PutForm(form)
 		submitted, err := form.Submit(signing.SubmitParams{}, ids, noon)
 		require.NoError(t, err)
@@ -126,11 +122,8 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 	require.PanicsWithValue(t, "boom", func() { s.Update(func(tx *store.Tx) error { everything(tx); panic("boom") }) })
 	require.Equal(t, before, dump(t, s, d.ID, "f"))
 	view(t, s, func(tx *store.Tx) {
-		_, ok := tx.WorkspaceOf("k")
-		require.False(t, ok)
-		_, err := tx.Workspace(workspace)
-		require.EqualError(t, err, `no workspace with id "`+workspace+`"`)
-		_, _, ok = tx.DocumentByToken(token)
+		require.False(t, tx.KnowsKey("k"))
+		_, _, ok := tx.DocumentByToken(token)
 		require.False(t, ok, "the signing link of a document that never was opens nothing")
 		_, _, ok = tx.DocumentByToken(d.Signers[1].Token)
 		require.True(t, ok, "signing links of the restored document open it")
@@ -141,7 +134,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 }
 
 func TestWritesInAViewPanic(t *testing.T) {
-	require.Panics(t, func() { store.New(atNoon).View(func(tx *store.Tx) error { tx.PutKey("k", "w"); return nil }) })
+	require.Panics(t, func() { store.New(atNoon).View(func(tx *store.Tx) error { tx.PutKey("k"); return nil }) })
 }
 
 func TestAct(t *testing.T) {

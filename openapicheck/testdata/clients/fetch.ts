@@ -47,7 +47,6 @@ async function documents() {
   const paid = await ok(control.GET("/documents", { params: { query: { status: "PAID", type: "PDF" } } }));
   if (paid.items.map((d) => d.name).join() !== "Lease") throw new Error("the paid document is not listed");
   await ok(control.POST("/documents/{id}/archive", at(id)));
-  await status(409, control.POST("/documents/{id}/finish", at(id)));
   await ok(control.GET("/audit", { params: { query: { documentId: id } } }));
 
   const draft = async () => at((await ok(control.POST("/documents", { body: { name: "Draft", signers: [ann], draft: true } }))).id);

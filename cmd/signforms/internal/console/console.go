@@ -247,7 +247,7 @@ func justDone(q url.Values) string {
 var sayings = map[string]string{
 	"added": "It was added.", "changed": "It was changed. Documents already sent stay as they were.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
 	"declined": "The signer has declined.", "voided": "The document was voided.", "reminded": "The pending signers were reminded.",
-	"expired": "The document has expired.", "paid": "The document was paid.", "deleted": "It was deleted.", "archived": "The document was archived.", "due": "The finished file is tried again.",
+	"expired": "The document has expired.", "paid": "The document was paid.", "deleted": "It was deleted.", "archived": "The document was archived.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
 	"enabled": "The webhook was enabled.", "disabled": "The webhook was disabled, and gets no delivery that was pending.", "rotated": "The webhook got a new secret.",
 	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was taken back.", "cleared": "All faults were taken back.",
@@ -261,6 +261,9 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	if err != nil {
 		p, status, problem = page{Title: "This went wrong", name: "nothing"}, http.StatusInternalServerError, sentence(err)
+		if errors.Is(err, refserver.ErrNotMade) || errors.Is(err, refserver.ErrStorage) {
+			status = http.StatusServiceUnavailable
+		}
 	}
 	if problem != "" {
 		p.Live = "" // fetched again, the page would lose it, and what somebody entered

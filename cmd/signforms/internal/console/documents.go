@@ -64,7 +64,7 @@ func (c *console) document(r *http.Request) (page, error) {
 		return page{}, errNoSuchRecord
 	}
 	view := documentView{
-		Document: d, Audit: c.server.Audit(d.ID), Pending: d.Status == refserver.StatusPending, Finished: d.Finished == refserver.FileMade,
+		Document: d, Audit: c.server.Audit(d.ID), Pending: d.Status == refserver.StatusPending, Finished: !d.CompletedAt.IsZero(),
 	}
 	return page{Title: d.Name, name: "document", Live: "document,audit", Data: view}, nil
 }
@@ -84,7 +84,6 @@ var documentActs = map[string]struct {
 	"expire":  {"expired", func(c *console, _ *http.Request, id string) error { return c.server.Expire(id) }},
 	"pay":     {"paid", func(c *console, _ *http.Request, id string) error { return c.server.Pay(id) }},
 	"delete":  {"deleted", func(c *console, _ *http.Request, id string) error { return c.server.Delete(id) }},
-	"finish":  {"due", func(c *console, _ *http.Request, id string) error { return c.server.FinishAgain(id) }},
 	"archive": {"archived", func(c *console, _ *http.Request, id string) error { return c.server.Archive(id) }},
 	"send":    {"sent", func(c *console, _ *http.Request, id string) error { return c.server.SendDraft(id) }},
 }
@@ -276,7 +275,10 @@ func (c *console) file(read func(ctx context.Context, id string) ([]byte, error)
 			data, err = pdf.Draw("An empty page", nil)
 		}
 		if err != nil {
-			c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, errNoSuchRecord }, http.StatusOK, "")
+			if errors.Is(err, refserver.ErrNotFound) {
+				err = errNoSuchRecord
+			}
+			c.show(w, r, func(*console, *http.Request) (page, error) { return page{}, err }, http.StatusOK, "")
 			return
 		}
 		look.SecureFile(w.Header())

@@ -6,11 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,45 +15,35 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestFailedFile: the page of a document says why its finished file is missing, and has a button that makes it again.
-func TestFailedFile(t *testing.T) {
-	works := atomic.Bool{}
-	service := refserver.NewServer(t, &refserver.Options{
-		Start: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
-			if works.Load() {
-				return []byte("%PDF-finished"), nil
-			}
+// TestFinishedFileOnThePage: the page of a document makes no file. It has a link to it, and says why one could not be made.
+func TestFinishedFileOnThePage(t *testing.T) {
+	var calls atomic.Int32
+	service := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+		if calls.Add(1) == 1 {
 			return nil, errors.New("no <paper>")
-		},
-	})
+		}
+		return []byte("%PDF-finished"), nil
+	}})
 	id := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
 	pages := httptest.NewServer(console.New(service, console.Options{PublicURL: service.URL}))
 	defer pages.Close()
-	text := func(answer *http.Response, err error) string {
+	get := func(path string) (int, string) {
+		answer, err := http.Get(pages.URL + "/_/documents/" + id + path)
 		require.NoError(t, err)
 		defer answer.Body.Close()
-		require.Equal(t, http.StatusOK, answer.StatusCode)
 		page, err := io.ReadAll(answer.Body)
 		require.NoError(t, err)
-		return string(page)
+		return answer.StatusCode, string(page)
 	}
-	const button = "Make the finished file again"
-	address := pages.URL + "/_/documents/" + id
-	require.NoError(t, service.Settle(t.Context()))
-	page := text(http.Get(address))
-	require.Contains(t, page, "the finished file could not be made, try 1 of 5: no &lt;paper&gt;")
-	require.NotContains(t, page, button, "it is still tried")
-
-	service.Advance(340 * time.Second)
-	page = text(http.Get(address))
-	require.Contains(t, page, "try 5 of 5: no &lt;paper&gt;")
-	require.Contains(t, page, button)
-	works.Store(true)
-	page = text(http.Post(address+"/act", "application/x-www-form-urlencoded", strings.NewReader(url.Values{"act": {"finish"}}.Encode())))
-	require.Contains(t, page, "The finished file is tried again.")
-	require.NoError(t, service.Settle(t.Context()))
-	page = text(http.Get(address))
-	require.NotContains(t, page, button)
+	_, page := get("")
 	require.Contains(t, page, "Signed PDF")
+	require.Zero(t, calls.Load())
+	status, _ := get("/finished.pdf")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	_, page = get("")
+	require.Contains(t, page, "the finished file could not be made: no &lt;paper&gt;")
+	status, page = get("/finished.pdf")
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, "%PDF-finished", page)
 }

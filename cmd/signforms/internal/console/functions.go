@@ -160,7 +160,7 @@ func class(status any) string {
 		return "good"
 	case "declined", "void", "deleted", "dead", "failed", "expired":
 		return "bad"
-	case "pending", "sending", "viewed", "due":
+	case "pending", "sending", "viewed":
 		return "warn"
 	}
 	if code, err := strconv.Atoi(fmt.Sprint(status)); err == nil {

@@ -34,8 +34,10 @@ func asError(err error) *wire.Error {
 		text = strings.TrimPrefix(fieldname.Path(e.Field, jsonNames)+": "+e.Problem, ": ")
 	}
 	switch {
-	case errors.Is(err, refserver.ErrSaveUnknown):
-		return failure(http.StatusServiceUnavailable, "storage", "%s; look at the record before you try again", text)
+	case errors.Is(err, refserver.ErrStopped):
+		return failure(http.StatusServiceUnavailable, "storage", "%s", text)
+	case errors.Is(err, refserver.ErrNotMade):
+		return failure(http.StatusServiceUnavailable, "not_made", "%s", text)
 	case errors.Is(err, refserver.ErrStorage), errors.Is(err, refserver.ErrClosed):
 		return failure(http.StatusServiceUnavailable, "storage", "%s; nothing was changed", text)
 	case errors.Is(err, refserver.ErrRefused):

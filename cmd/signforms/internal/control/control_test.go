@@ -55,7 +55,6 @@ var covered = map[string]string{
 	"FindForm":            "GET /forms/{id}",
 	"FindResponse":        "GET /responses/{id}",
 	"FindTemplate":        "GET /templates/{id}",
-	"FinishAgain":         "POST /documents/{id}/finish",
 	"FinishedPDF":         "GET /documents/{id}/finished",
 	"Format":              "none: prints the server",
 	"FormLink":            "GET /links/form/{token}",
@@ -212,7 +211,7 @@ func TestImpossibleRequestsAreRefused(t *testing.T) {
 		{"GET", "/events?kind=nope", "", 400, "input", "it must be template, form"},
 		{"GET", "/requests?operation=nope", "", 400, "input", "it must be list documents"},
 		{"GET", "/messages?kind=nope", "", 400, "input", "it must be invitation, reminder or notice"},
-		{"GET", "/deliveries?status=nope", "", 400, "input", "it must be waiting"},
+		{"GET", "/deliveries?status=nope", "", 400, "input", "it must be pending"},
 		{"GET", "/forms?limit=1&limit=2", "", 400, "input", "limit is given 2 times"},
 		{"GET", "/forms?limit=%zz", "", 400, "input", "cannot be read"},
 		{"POST", "/webhooks", `{"url":"http://x/","event":"nope"}`, 422, "input", "event: must be new_form_response, new_signature_completed or new_template_response"},
@@ -312,8 +311,8 @@ func sentForm(t *testing.T, server *refserver.Server, form string) string {
 func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 	for fate, want := range map[storagetest.Fate]string{
 		storagetest.Failed:      "nothing was changed",
-		storagetest.UnknownKept: "the change may have been saved",
-		storagetest.UnknownLost: "the change may have been saved",
+		storagetest.UnknownKept: "the service has stopped",
+		storagetest.UnknownLost: "the service has stopped",
 	} {
 		var now atomic.Int32 // a Fate
 		storage := &storagetest.Memory{Decide: func([]refserver.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
@@ -334,11 +333,11 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 // When the sandbox ends, whoever waits for its clock learns that.
 func TestWaitsForTheClockEndWithTheSandbox(t *testing.T) {
 	goOn := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-goOn }))
+	defer hangs.Close()
 	defer close(goOn)
-	server := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
-		<-goOn
-		return []byte("%PDF-finished"), nil
-	}})
+	server := refserver.NewServer(t, nil)
+	server.AddWebhook(refserver.Webhook{URL: hangs.URL, Event: refserver.SignatureCompleted})
 	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
 	api := control.New(control.Config{Server: server})

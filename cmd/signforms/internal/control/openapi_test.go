@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
@@ -138,7 +136,6 @@ func TestAnswersKeepToTheDescription(t *testing.T) {
 		"GET /events": true, "GET /relays/{id}/attempts": true, "POST /relays/{id}/attempts/{attempt}": true, // TestRelay
 	}}
 	everyOperation(rec, server)
-	failedFile(rec)
 	for path, item := range doc.Paths.Map() {
 		for method := range item.Operations() {
 			require.True(t, rec.seen[method+" "+path], "%s %s was not called", method, path)
@@ -149,19 +146,6 @@ func TestAnswersKeepToTheDescription(t *testing.T) {
 }
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
-
-// failedFile makes a finished file again.
-func failedFile(rec *recorder) {
-	server := refserver.NewServer(rec.t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
-		return nil, errors.New("no paper")
-	}})
-	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
-	require.NoError(rec.t, server.Signer(id, "ann@example.com").Sign())
-	rec.base = newAPIOf(rec.t, server).URL
-	rec.do("POST", "/documents/"+id+"/finish", nil, http.StatusConflict)
-	server.Advance(340 * time.Second)
-	require.Equal(rec.t, "due", rec.call("POST", "/documents/"+id+"/finish", nil)["finished"])
-}
 
 func everyOperation(rec *recorder, server *refserver.Server) {
 	rec.call("GET", "/status", nil)

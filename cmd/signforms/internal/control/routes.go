@@ -46,7 +46,6 @@ var routes = []struct {
 	{"POST /documents/{id}/expire", onDocument((*refserver.Server).Expire)},
 	{"POST /documents/{id}/delete", onDocument((*refserver.Server).Delete)},
 	{"POST /documents/{id}/archive", onDocument((*refserver.Server).Archive)},
-	{"POST /documents/{id}/finish", onDocument((*refserver.Server).FinishAgain)},
 
 	{"GET /links/sign/{token}", (*API).signingLink},
 	{"GET /links/form/{token}", (*API).formLink},

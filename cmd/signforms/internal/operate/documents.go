@@ -15,7 +15,7 @@ import (
 
 // Documents returns the commands on documents that only a sandbox knows.
 func Documents() []*cobra.Command {
-	return []*cobra.Command{newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline(), newDocumentsFinish()}
+	return []*cobra.Command{newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline()}
 }
 
 func newDocumentsAdd() *cobra.Command {
@@ -117,18 +117,6 @@ func newDocumentsDecline() *cobra.Command {
 	cmd.Flags().StringVar(&in.Signer, "as", "", "`address` or signerId of who declines")
 	cmd.Flags().StringVar(&in.Reason, "reason", "", "why")
 	return cmd
-}
-
-func newDocumentsFinish() *cobra.Command {
-	return newSandboxCommand(&cobra.Command{
-		Use:   "finish ID",
-		Short: "Make the finished PDF of a document of a running sandbox again",
-		Long: "Make the finished PDF of a document of a running sandbox again, after five tries have failed. Its history in\n" +
-			"the console says why.",
-		Args: cli.ExactlyOne("ID of a document"),
-	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
-		return act(cmd, c, args[0], "finish", nil)
-	})
 }
 
 // act posts what a signer does and prints the document's new status.

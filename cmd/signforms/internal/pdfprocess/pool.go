@@ -61,14 +61,10 @@ func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	return a.Pages, err
 }
 
-// Room has space for as many values as there may be processes that finish files at a time. A caller of Finish puts one in before, and
-// takes it out after.
-func (p *Pool) Room() chan struct{} { return p.finishing.room }
-
-// Finish is [pdf.Finish] in another process. It does not wait for others: see Room. A file that exceeds the bounds of the process
-// fails with [pdf.ErrTooHeavy].
+// Finish is [pdf.Finish] in another process. It waits for others as Inspect does. A file that exceeds the bounds of the process fails
+// with [pdf.ErrTooHeavy].
 func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, cert pdf.Certificate, sealer *pdf.Sealer) ([]byte, error) {
-	a, err := p.finishing.start(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
+	a, err := p.finishing.run(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
 	return a.content, err
 }
 

@@ -134,8 +134,8 @@ func (f *finisher) certificate(d refserver.DocumentState) pdf.Certificate {
 		c.Signers = append(c.Signers, pdf.CertificateSigner{Name: name, Email: s.Email, Role: s.Role, Status: string(s.Status)})
 	}
 	for _, e := range f.server.Audit(d.ID) {
-		if e.At.After(d.CompletedAt) {
-			continue // a file that is made again later says the same
+		if e.At.After(d.CompletedAt) || e.Action == "finish" {
+			continue // it tells what happened until the last one signed, whenever it is made
 		}
 		what := actions[e.Action]
 		if what == "" {

@@ -60,10 +60,9 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if f.denyPrivate {
 		o.DialWebhook = dialPublic(ownAddress)
 	}
-	o.FinishRoom = finisher.pdfs.Room()
 	var all *workspaces
 	all = &workspaces{
-		options: refserver.Options{Profile: o.Profile, Keep: o.Keep, FinishRoom: finisher.pdfs.Room(), DialWebhook: o.DialWebhook, Logger: o.Logger},
+		options: refserver.Options{Profile: o.Profile, Keep: o.Keep, DialWebhook: o.DialWebhook, Logger: o.Logger},
 		store:   store,
 		control: control.Config{Version: f.version, Data: data, Readers: new(atomic.Int64)},
 		parts:   func(w *workspace) parts { return f.parts(all, w, finisher.another(), data, o.Logger) },

@@ -57,11 +57,10 @@ func (p *pages) visit(r *http.Request) (v visit, ok bool) {
 
 // The states of a signing page.
 const (
-	stateReady     = "ready"     // the signer may sign
-	stateWaiting   = "waiting"   // somebody else has to sign first
-	stateSigned    = "signed"    // the signer has signed, and others still have to
-	stateFinishing = "finishing" // all have signed, and the finished file is being made
-	stateEnded     = "ended"     // nothing more will happen
+	stateReady   = "ready"   // the signer may sign
+	stateWaiting = "waiting" // somebody else has to sign first
+	stateSigned  = "signed"  // the signer has signed, and others still have to
+	stateEnded   = "ended"   // nothing more will happen
 )
 
 // signPage is the data for the template of the signing page.
@@ -147,10 +146,6 @@ func version(d refserver.DocumentState) string {
 func leadOf(v visit) lead {
 	d, s := v.document, v.signer
 	switch {
-	case finished(d) && d.Finished == refserver.FileDue:
-		return lead{State: stateFinishing, Class: "good", Text: "Everybody has signed. The signed PDF is being made: reload this page in a moment."}
-	case finished(d) && d.Finished == refserver.FileFailed:
-		return lead{State: stateEnded, Class: "bad", Text: "Everybody has signed, but the signed PDF could not be made. The sandbox's log says why."}
 	case finished(d):
 		return lead{State: stateEnded, Class: "good", Text: "Everybody has signed."}
 	case !s.DeclinedAt.IsZero():

@@ -38,7 +38,7 @@ func newLossyService(t testing.TB, loses func(path string) bool, frames ...strin
 		Frames: frames,
 		Document: func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
 			switch {
-			case d.Finished == refserver.FileMade:
+			case !d.CompletedAt.IsZero():
 				return os.ReadFile("../pdf/testdata/cairo.pdf")
 			case d.Name == "Offer of 20 pages":
 				return twentyPages()
@@ -51,8 +51,7 @@ func newLossyService(t testing.TB, loses func(path string) bool, frames ...strin
 		},
 		Logger: slog.New(slog.DiscardHandler),
 	}
-	finish := func(context.Context, refserver.DocumentState) ([]byte, error) { return []byte("%PDF"), nil }
-	service = refserver.NewServer(t, &refserver.Options{Finish: finish, Middleware: func(next http.Handler) http.Handler {
+	service = refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if loses(r.URL.Path) {
 				panic(http.ErrAbortHandler)

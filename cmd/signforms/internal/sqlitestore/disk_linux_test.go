@@ -44,7 +44,7 @@ func TestFullDiskUndoesTheSave(t *testing.T) {
 	require.ErrorIs(t, err, sqlitestore.ErrFull)
 	require.ErrorContains(t, err, "the data file "+path+": the disk is full (")
 	require.ErrorContains(t, err, "; make room")
-	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
+	require.ErrorIs(t, err, refserver.ErrRolledBack)
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
 	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "room again")}))
 	require.NoError(t, s.Close())
@@ -71,7 +71,7 @@ func TestFullFileSystem(t *testing.T) {
 		}
 	}
 	require.ErrorContains(t, err, "full")
-	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
+	require.ErrorIs(t, err, refserver.ErrRolledBack)
 	require.NotEmpty(t, want)
 	require.Equal(t, want, contents(t, s))
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT, "size=8m"))
@@ -119,7 +119,7 @@ func TestDoubtfulCommitSaysSo(t *testing.T) {
 	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
 	breakWAL(t, path, "/dev/null", syscall.O_RDONLY) // writes fail with EBADF
 	err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after")})
-	require.ErrorIs(t, err, refserver.ErrSaveUnknown)
+	require.NotErrorIs(t, err, refserver.ErrRolledBack)
 	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
 	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "later")}))
 	require.Equal(t, map[string]string{"document 1": "later"}, contents(t, s))

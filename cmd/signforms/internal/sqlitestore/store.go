@@ -278,13 +278,25 @@ func (s *Store) resolve(ctx context.Context) error {
 func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 	for _, r := range records {
 		if strings.Contains(r.ID, "/") {
-			return fmt.Errorf("saving: the id %q holds a slash, as those of other workspaces do", r.ID)
+			return fmt.Errorf("%w: the id %q holds a slash, as those of other workspaces do", refserver.ErrRolledBack, r.ID)
 		}
 	}
 	return s.save(ctx, records)
 }
 
+// errDoubt is matched by an error of a save that may have been carried out.
+var errDoubt = errors.New("the records may have been saved")
+
+// save saves the records. Its error matches [refserver.ErrRolledBack] unless the save may have been carried out.
 func (s *Store) save(ctx context.Context, records []refserver.Record) error {
+	err := s.trySave(ctx, records)
+	if err == nil || errors.Is(err, errDoubt) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", refserver.ErrRolledBack, err)
+}
+
+func (s *Store) trySave(ctx context.Context, records []refserver.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -312,7 +324,7 @@ func (s *Store) save(ctx context.Context, records []refserver.Record) error {
 		s.doubt = false
 		_ = s.open.saved(number)          // an older number shows less, but nothing that is false
 		if err := s.Check(); err != nil { // after the commit, because the file could be moved until then
-			return fmt.Errorf("%w: %w", refserver.ErrSaveUnknown, err)
+			return fmt.Errorf("%w: %w", errDoubt, err)
 		}
 		return nil
 	}
@@ -321,7 +333,7 @@ func (s *Store) save(ctx context.Context, records []refserver.Record) error {
 		return fmt.Errorf("saving: %w", s.refusal(err))
 	}
 	s.doubt = true
-	return fmt.Errorf("%w: %w", refserver.ErrSaveUnknown, s.refusal(err))
+	return fmt.Errorf("%w: %w", errDoubt, s.refusal(err))
 }
 
 // rollBack undoes what was not committed. If that fails, it closes the connection, which undoes it too.
