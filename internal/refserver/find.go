@@ -107,6 +107,8 @@ type RequestFilter struct {
 	Operation  Operation
 	StatusCode int       // of the answer
 	Misses     bool      // only those that were refused, or that have Notes
+	Refused    bool      // only those that were refused
+	Ignored    bool      // only those that have Notes
 	Since      time.Time // arrived then or later
 	Offset     int       // how many to skip
 	Limit      int       // how many to return at most; 0: 100
@@ -118,7 +120,8 @@ func (s *Server) FindRequests(f RequestFilter) (page []Request, total int) {
 	if f != (RequestFilter{Offset: f.Offset, Limit: f.Limit}) {
 		match = func(r *api.Record) bool {
 			return (f.ID == 0 || r.ID == f.ID) && (f.Operation == "" || string(r.Operation) == string(f.Operation)) && (f.StatusCode == 0 || r.Status == f.StatusCode) &&
-				(!f.Misses || r.Rule != "" || len(r.Notes) > 0) && !r.At.Before(f.Since)
+				(!f.Misses || r.Rule != "" || len(r.Notes) > 0) &&
+				(!f.Refused || r.Rule != "") && (!f.Ignored || len(r.Notes) > 0) && !r.At.Before(f.Since)
 		}
 	}
 	return newestOf(s.requests.records(), f.Offset, f.Limit, match, publicRequest)

@@ -21,6 +21,7 @@ import (
 var functions = template.FuncMap{
 	"base":      func() string { return Prefix }, // New replaces it
 	"at":        at,
+	"precisely": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") },
 	"body":      body,
 	"header":    header,
 	"class":     class,
@@ -30,6 +31,7 @@ var functions = template.FuncMap{
 	"events":    events,
 	"word":      statusWord,
 	"title":     func(v any) string { return fmt.Sprint(v) },
+	"first":     first,
 	"lower":     func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
 	"add":       func(a, b int) int { return a + b },
 	"dict":      dict,
@@ -69,6 +71,13 @@ func at(t time.Time) string {
 // name shows a text that somebody chose. Its direction does not reach what stands around it.
 func name(text string) template.HTML {
 	return template.HTML("<bdi>" + template.HTMLEscapeString(escaped(text)) + "</bdi>")
+}
+
+// first shows the first word of a name, at most 30 characters of it.
+func first(text string) template.HTML {
+	words := append(strings.Fields(text), "this signer")
+	short := []rune(words[0])
+	return name(string(short[:min(len(short), 30)]))
 }
 
 // escaped replaces the characters that hide how a text is spelt by their escapes in Go. Tabs and line breaks stay.

@@ -41,15 +41,17 @@ func offsetIn(q url.Values) int {
 
 type requestList struct {
 	span
-	Misses   bool
+	Only     string // "refused", "ignored" or "": all
 	Requests []refserver.Request
 }
 
 func (c *console) requests(r *http.Request) (page, error) {
 	q := r.URL.Query()
-	list, offset := requestList{Misses: q.Get("misses") == "true"}, offsetIn(q)
+	list, offset := requestList{Only: q.Get("only")}, offsetIn(q)
 	var total int
-	list.Requests, total = c.server.FindRequests(refserver.RequestFilter{Misses: list.Misses, Offset: offset, Limit: pageSize})
+	list.Requests, total = c.server.FindRequests(refserver.RequestFilter{
+		Refused: list.Only == "refused", Ignored: list.Only == "ignored", Offset: offset, Limit: pageSize,
+	})
 	list.span = spanOf(offset, len(list.Requests), total)
 	return page{Title: "Requests", name: "requests", Live: "request", Data: list}, nil
 }

@@ -48,6 +48,18 @@ export async function attempt(line, end, { work, again, why }) {
 	}
 }
 
+// named gives a field on a page a name that is seen where there is room for it, and is a tooltip elsewhere.
+export function named(box, name) {
+	box.querySelector("span").textContent = box.title = name;
+	room.observe(box);
+}
+const room = new ResizeObserver((boxes) => {
+	for (const text of boxes.map(({ target }) => target.querySelector("span"))) {
+		const fits = text.scrollWidth <= text.clientWidth && text.scrollHeight <= text.clientHeight;
+		text.style.visibility = fits ? "" : "hidden";
+	}
+});
+
 // showPages shows a PDF, whose content is a promise, in an element. It calls measured with the box, number, width and height in
 // points of each page, again if they change, and shown when the first page is drawn. It returns the number of pages. When the
 // signal aborts, everything is freed, and it fails or never returns.
@@ -77,6 +89,8 @@ export async function showPages(into, { assets, content, measured, shown, signal
 		box.className = "page";
 		box.style.aspectRatio = `${width} / ${height}`;
 		box.style.setProperty("--points", width);
+		box.setAttribute("role", "group");
+		box.ariaLabel = `Page ${i + 1} of ${boxes.length}`;
 		measured(box, i + 1, width, height);
 	};
 	boxes.forEach((_, i) => measure(i, first)); // most documents have pages of one size
@@ -127,8 +141,7 @@ async function draw(pdf, box, number, must) {
 		const canvas = document.createElement("canvas");
 		canvas.width = Math.max(1, Math.floor(viewport.width));
 		canvas.height = Math.max(1, Math.floor(viewport.height));
-		canvas.setAttribute("role", "img");
-		canvas.ariaLabel = `Page ${number} of ${pdf.numPages}`;
+		canvas.ariaHidden = "true";
 		const words = document.createElement("div"); // for screen readers
 		words.className = "hidden";
 		words.textContent = (await page.getTextContent()).items.map(({ str, hasEOL }) => str + (hasEOL ? "\n" : "")).join("");

@@ -1,5 +1,5 @@
 // Places the fields of a template on the pages of its PDF. Positions and sizes are fractions of the visible page.
-import { attempt, get, showPages } from "./pages.js";
+import { attempt, get, named, showPages } from "./pages.js";
 
 const form = document.querySelector("#template-form");
 const find = (selector) => form.querySelector(selector);
@@ -55,7 +55,7 @@ function written() {
 		const on = boxes[page - 1];
 		if (!on) box.remove();
 		else if (box.parentElement !== on) on.append(box);
-		box.firstChild.textContent = name;
+		named(box, name);
 		box.dataset.colour = roles().indexOf(role) % 6;
 		box.ariaLabel = `${name}: ${kind} of ${role.value}`;
 		for (const [side, value] of Object.entries({ left: x, top: y, width, height })) box.style[side] = `${value * 100}%`;

@@ -27,6 +27,7 @@ export function offer(dialog, use) {
 		canvas.height = Math.round(height * ratio);
 		paint(canvas, seen(), penWidth / zoom, ratio * zoom, 0, 0);
 		undo.disabled = clear.disabled = !seen().length;
+		dialog.querySelector("#draw-here").hidden = seen().length > 0;
 		const dot = seen().length > 0 && current.kind === "signature" && isDot(strokes, size);
 		hint.textContent = dot ? "Too small for a signature: draw it at least a tenth as wide as the area." : "";
 		done.disabled = dot || (!strokes.length && !typed.value.trim());

@@ -1,10 +1,11 @@
 // The signer's fields: filled in on the page or in the form, which always holds the values, and found one after another.
 import { offer, picture } from "./draw.js";
 import { missing } from "./missing.js";
+import { named } from "./pages.js";
 import { baseline, fit, pictureIn, tickIn } from "./stamp.js";
 
 const form = document.querySelector("#sign-form");
-const next = document.querySelector("#next");
+const [next, now] = ["#next", "#now"].map((id) => document.querySelector(id));
 const fields = [...(form?.querySelectorAll("[data-field]") ?? [])].map((element) => ({
 	element, ...element.dataset, required: "required" in element.dataset,
 	input: element.querySelector("input"), image: element.querySelector("input[type=hidden]"),
@@ -105,11 +106,11 @@ function placed(field, box, width, height) {
 	for (const [side, value] of [["left", field.x], ["top", field.y], ["width", field.width], ["height", field.height]]) spot.style[side] = `${value * 100}%`;
 	const control = controlOf(field);
 	const hint = document.createElement("span");
-	hint.textContent = field.name;
 	hint.dir = "auto";
 	hint.ariaHidden = "true";
 	spot.append(hint, control);
 	box.append(spot);
+	named(spot, field.name);
 	const show = () => {
 		const has = filled(field);
 		spot.classList.toggle("filled", Boolean(has));
@@ -128,13 +129,15 @@ function controlOf(field) {
 	const control = document.createElement(field.image ? "button" : "input");
 	control.type = field.image ? "button" : field.input.type;
 	control.ariaLabel = field.name;
+	control.addEventListener("focus", () => (now.textContent = field.name)); // below the page, on a phone: the input covers it
+	control.addEventListener("blur", () => (now.textContent = ""));
 	if (field.image) {
 		control.addEventListener("click", () => openDraw(field));
 		return control;
 	}
 	if (field.required) control.ariaRequired = "true";
 	if (field.input.maxLength > 0) control.maxLength = field.input.maxLength;
-	if (control.type === "text") control.dir = "auto";
+	if (control.type === "text") Object.assign(control, { dir: "auto", placeholder: field.name });
 	control.addEventListener("input", () => {
 		if (control.type === "checkbox") field.input.checked = control.checked;
 		else field.input.value = control.value;

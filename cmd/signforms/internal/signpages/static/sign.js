@@ -64,6 +64,7 @@ async function show() {
 			assets: data.assets, content: get(address, signal), measured: place, signal,
 			shown: () => {
 				seen();
+				zoom.hidden = false;
 				main.dataset.shown = Math.round(performance.now());
 			},
 		}),
@@ -214,6 +215,16 @@ function refresh() {
 		refresh();
 	}, 3000);
 }
+
+// A form is sent once. Who comes back to the page may send it again.
+const buttons = document.querySelectorAll("form:not([data-act]) button:not([type])");
+for (const button of buttons) button.form.addEventListener("submit", () => setTimeout(() => (button.disabled = !button.form.target)));
+addEventListener("pageshow", () => buttons.forEach((button) => (button.disabled = false)));
+
+const zoom = document.querySelector("#zoom");
+zoom?.addEventListener("click", () => {
+	zoom.ariaPressed = String(document.querySelector(".scroller").classList.toggle("large"));
+});
 
 tell("ready");
 for (const event of (data.events ?? "").split(" ")) if (event) tell(event);
