@@ -1,7 +1,6 @@
 // Pages update themselves: an event of the kinds in data-live fetches the page's content again, at most twice a second.
 const { live, events, stream } = document.body.dataset;
 let sending = 0; // forms
-const dialog = document.querySelector("#confirm");
 if (live) {
 	const Shared = self.SharedWorker ?? Worker;
 	let port, number = 0, silent = 0, due = 0, forced = false, gone = false, lost = 0;
@@ -25,8 +24,8 @@ if (live) {
 		else htmx.trigger(main, "refresh");
 	};
 	// Do not replace what the user is typing, has opened or is sending.
-	const busy = () => sending || dialog.open || main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select") ||
-		main.querySelector("details[open], [role=alert]");
+	const busy = () => sending || main.contains(document.activeElement) && document.activeElement.matches("input, textarea, select") ||
+		main.querySelector("details[open], [role=dialog]:popover-open, [role=alert]");
 	const refresh = () => {
 		if (!due) return;
 		if (!busy()) return show();
@@ -107,32 +106,8 @@ document.addEventListener("click", async (event) => {
 const isUpload = (form) => form.enctype === "multipart/form-data";
 document.addEventListener("submit", (event) => {
 	event.preventDefault();
-	const button = event.submitter ?? event.target.querySelector("button:not([type])");
-	if (event.target.parentElement === dialog) {
-		if (deciding.form.elements.reason) deciding.form.elements.reason.value = reason.value;
-		return send(deciding.form, deciding, button);
-	}
-	if (button.dataset.confirm) return decide(button);
-	send(event.target, button);
+	send(event.target, event.submitter ?? event.target.querySelector("button:not([type])"));
 });
-
-// What cannot be undone is asked for in one dialog. It stays open, with what was entered, until that is done or not wanted any more.
-let deciding; // the button that it is open for
-const reason = dialog.querySelector("input");
-const cancel = dialog.querySelector("[data-close]");
-function decide(button) {
-	const what = button.dataset.confirm;
-	const asked = "reason" in button.dataset;
-	if (deciding !== button) reason.value = "";
-	deciding = button;
-	dialog.querySelector(".notice")?.remove();
-	dialog.querySelector("h2").textContent = `${what}?`;
-	dialog.querySelector(".danger").textContent = `Yes, ${what.toLowerCase()}`;
-	reason.parentElement.hidden = !asked;
-	dialog.showModal();
-	(asked ? reason : cancel).focus();
-}
-cancel.addEventListener("click", () => dialog.close());
 for (const form of document.forms) if (isUpload(form)) form.noValidate = true;
 
 const kept = "Everything is still here: try again.";
@@ -162,9 +137,8 @@ function ask(form, button) {
 	return fetch(address, { signal });
 }
 
-// send sends a form by one of its buttons. pressed is another one if the dialog asked before.
-async function send(form, button, pressed = button) {
-	const say = (...notice) => sayBefore(pressed.closest(".row") ?? pressed, ...notice);
+async function send(form, button) {
+	const say = (...notice) => sayBefore(button.closest(".row") ?? button, ...notice);
 	const wrong = isUpload(form) && [...form.elements].find((input) => !input.checkValidity());
 	if (wrong) {
 		wrong.focus();
@@ -174,7 +148,7 @@ async function send(form, button, pressed = button) {
 	sending++;
 	try {
 		const asked = ask(form, button);
-		pressed.disabled = true; // not before, as its own value is sent too
+		button.disabled = true; // not before, as its own value is sent too
 		const answer = await asked;
 		if (answer.ok && (new URL(answer.url).searchParams.has("done") || asks(form, button) && !answer.redirected)) {
 			delete form.dataset.unsaved;
@@ -190,7 +164,7 @@ async function send(form, button, pressed = button) {
 	} finally {
 		sending--;
 	}
-	pressed.disabled = false;
+	button.disabled = false;
 }
 
 const loginLink = () => Object.assign(document.createElement("a"), { href: location.href, target: "_blank", textContent: "Log in in another tab" });

@@ -187,6 +187,7 @@ function end(page) {
 function follow(page, words) {
 	data.version = page.dataset.version;
 	for (const part of [".people", "[name=version]"]) document.querySelector(part).replaceWith(page.querySelector(part));
+	document.querySelector(".people").parentElement.open = true;
 	start(async () => {
 		await show();
 		say(words);
