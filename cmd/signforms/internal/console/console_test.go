@@ -108,7 +108,7 @@ func TestEveryPageOnEveryScreen(t *testing.T) {
 			lease, _ := service.FindDocuments(refserver.DocumentFilter{Query: "Lease"})
 			visit("full", "", "documents", "documents/"+lease[0].ID, "documents?from=templates", "documents/new", "documents/"+documentID, "templates", "templates/new", "templates/"+templateID, "templates/"+templateID+"/edit",
 				"forms", "forms/new", "forms/"+formID, "webhooks", "webhooks/new", "webhooks/new?url=http://localhost&event=new_signature_completed",
-				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "requests?misses=true", "requests/1", "messages", "clock", "faults", "settings")
+				"webhooks/"+webhookID, "deliveries", "deliveries/"+service.Deliveries()[0].ID, "requests", "requests?only=refused", "requests/1", "messages", "clock", "faults", "settings")
 		})
 	}
 }

@@ -38,7 +38,7 @@ func TestFormsKeepWhatWasEntered(t *testing.T) {
 	}{
 		{"documents/new", "Signers, one a line", "nobody", "", "Add and send", `"nobody" is not a signer`},
 		{"documents/new", "Signers, one a line", "Ann <ann@example.com", "", "Add and send", `is not a signer`},
-		{"documents/" + documentID, "Reason", strings.Repeat("r", 20), "Decline", "Decline for good", ""},
+		{"documents/" + documentID, "Reason", strings.Repeat("r", 20), "Decline", "Yes, decline", ""},
 		{"templates/" + templateID, "E-mail address", "kept@example.com", "", "Send", ""},
 		{"forms/new", "Questions, one a line", "Why? = a", "", "Add the form", ""},
 		{"forms/" + formID, "Receivers, one a line", "nobody", "", "Send", `"nobody" is not a receiver`},
@@ -139,7 +139,7 @@ func TestWhatCannotBeUndoneIsAskedAbout(t *testing.T) {
 		p := browsertest.Open(t, screen)
 		for _, c := range []struct {
 			first, then string
-		}{{"Void", "Yes, void"}, {"Expire", "Yes, expire"}, {"Delete", "Yes, delete"}, {"Decline", "Decline for good"}} {
+		}{{"Void", "Yes, void"}, {"Expire", "Yes, expire"}, {"Delete", "Yes, delete"}, {"Decline", "Yes, decline"}} {
 			id := service.AddDocument(oneSigner("Lease"))
 			before, _ := service.FindDocument(id)
 			p.Go(service.URL + "/_/documents/" + id)

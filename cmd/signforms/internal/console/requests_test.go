@@ -58,7 +58,7 @@ func TestRequestsHavePagesAndMisses(t *testing.T) {
 		require.Contains(t, get(t, service, seen[0]), fmt.Sprintf("page: %d<", map[int]int{130: 130, 65: 129}[want]))
 	}
 	follow("requests", 130)
-	follow("requests?misses=true", 65)
+	follow("requests?only=refused", 65)
 	for _, unknown := range []string{"0", "131", "-1", "x", "99999999999999999999"} {
 		require.Contains(t, get(t, service, "requests/"+unknown), "There is no such record", unknown)
 	}

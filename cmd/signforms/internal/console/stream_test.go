@@ -198,11 +198,11 @@ self.fetch = async (address, options) => {
 };`)
 	p.Go(service.URL + "/_/documents/" + id)
 	p.Wait("self.go")
-	p.Click("details.confirm summary")
+	p.Click("[popovertarget=ask-void]")
 	browsertest.Eval[bool](p, "go() ?? true")
 	p.WaitText("Something may have changed")
-	require.True(t, browsertest.Eval[bool](p, "document.querySelector('details.confirm').open && asked === 1"))
-	p.Click("details.confirm summary")
+	require.True(t, browsertest.Eval[bool](p, "document.querySelector('#ask-void').matches(':popover-open') && asked === 1"))
+	p.Click("#ask-void [popovertargetaction=hide]")
 	p.Wait("asked > 1")
 }
 
