@@ -121,7 +121,7 @@ func TestActsOnADocument(t *testing.T) {
 	p.Click("button[value=remind]")
 	p.WaitText("The pending signers were reminded.")
 	last := service.Requests()[len(service.Requests())-1]
-	require.Equal(t, signforms.OpSendReminder, last.Operation, "it counts towards the limit as a client's does")
+	require.Equal(t, refserver.SendReminder, last.Operation, "it counts towards the limit as a client's does")
 	require.Equal(t, http.StatusOK, last.StatusCode)
 	p.Click("button[value=sign]")
 	p.WaitText("The signer has signed.")
@@ -184,7 +184,7 @@ func TestPagesAreWholeWithoutJavaScript(t *testing.T) {
 		{path: "", want: "Point a client here"},
 		{path: "?", want: "<title>Sandbox</title>"},
 		{path: "requests?", want: "<title>Requests · Sandbox</title>"},
-		{path: "documents/" + documentID, want: `<a class="button small" href="` + service.URL + "/sign/"},
+		{path: "documents/" + documentID, want: `<a class="button small main" href="` + service.URL + "/sign/"},
 		{path: "messages", want: `<a class="button small" href="` + service.URL + "/sign/"},
 		{path: "templates/" + templateID, want: "curl -X POST"},
 		{path: "forms/" + formID, want: "zoe@example.com"},

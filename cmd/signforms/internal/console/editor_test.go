@@ -374,11 +374,11 @@ func TestEditorOf300PagesKeepsFewPictures(t *testing.T) {
 	require.GreaterOrEqual(t, pages, 300)
 	for _, number := range []int{1, pages / 2, pages} {
 		browsertest.Eval[bool](p, fmt.Sprintf("(document.querySelectorAll('.page')[%d].scrollIntoView(), true)", number-1))
-		p.Wait(fmt.Sprintf("document.querySelector('[aria-label^=\"Page %d of\"]')", number))
+		p.Wait(fmt.Sprintf("document.querySelector('[data-drawn][aria-label^=\"Page %d of\"]')", number))
 		bytes := browsertest.Eval[int](p, "[...document.querySelectorAll('canvas')].reduce((sum, {width, height}) => sum + 4 * width * height, 0)")
 		require.Less(t, bytes, 150_000_000)
 		if number > 1 {
-			p.Wait(`!document.querySelector("[aria-label^='Page 1 of']")`) // the pictures of pages that are far are freed
+			p.Wait(`!document.querySelector("[data-drawn][aria-label^='Page 1 of']")`) // the pictures of pages that are far are freed
 		}
 		t.Logf("%d bytes of canvas at page %d of %d", bytes, number, pages)
 	}

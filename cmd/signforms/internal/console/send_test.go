@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/internal/refserver"
@@ -125,7 +124,7 @@ func TestVariablesOfATemplateAreFilled(t *testing.T) {
 	p.WaitText("It was sent.")
 	requests := service.Requests()
 	last := requests[len(requests)-1]
-	require.Equal(t, signforms.OpSend, last.Operation)
+	require.Equal(t, refserver.Send, last.Operation)
 	require.Contains(t, string(last.Body), `"customVariables":[{"varName":"[term]","varValue":"two years"}]`)
 }
 
