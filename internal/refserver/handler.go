@@ -17,7 +17,7 @@ import (
 func (s *Server) newHandler(limit api.Limit) http.Handler {
 	s.service = api.New(api.Options{
 		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile.internal(),
-		Reminders: limit, Intercept: s.intercept, Unread: unreadBody, Log: s.logRequest,
+		Reminders: limit, Intercept: s.intercept, Log: s.logRequest,
 	})
 	s.service.RestoreLimits()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

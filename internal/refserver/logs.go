@@ -24,7 +24,7 @@ type Request struct {
 	Header       http.Header `json:"header"`                // without the API key and other secrets
 	Query        url.Values  `json:"query"`                 // as much of it as could be read, without secrets
 	RawQuery     string      `json:"rawQuery,omitempty"`    // as sent, without secrets, if a part of it could not be read; empty: all of it is in Query
-	Body         []byte      `json:"body,omitempty"`        // the first 64 KiB; of a request that was refused before, what came until the answer
+	Body         []byte      `json:"body,omitempty"`        // the first 64 KiB; none of a request that was refused before
 	BodySize     int64       `json:"bodySize,omitempty"`    // of the whole body in bytes: as announced, otherwise as far as it was read
 	Cut          bool        `json:"cut,omitempty"`         // Header, Query, RawQuery, Body, AnswerHeader and Answer were dropped since, to bound the log
 	Missing      []string    `json:"missing,omitempty"`     // required inputs that were not there

@@ -67,6 +67,10 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 			return
 		}
 	}
+	if r.Method == http.MethodHead { // programs that check the links in mail ask so: nobody has seen the document
+		page(w, http.StatusOK, d.Name, "")
+		return
+	}
 	id, from := d.Signers[signer].ID, originOf(r)
 	text, form := "For the signature of "+d.Signers[signer].Name+".", signForm(d.FieldsOf(signer))
 	err := s.act(d.ID, func(d signing.Document, at time.Time) (signing.Change, error) {

@@ -26,6 +26,7 @@ func serve(l net.Listener, h http.Handler) *serving {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       bodyTime,
 		ErrorLog:          log.New(io.Discard, "", 0), // connections that clients break are part of every test
 	}}
 	s.server.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -39,6 +40,9 @@ func serve(l net.Listener, h http.Handler) *serving {
 	s.wait.Go(func() { s.server.Serve(l) }) // ends with ErrServerClosed
 	return s
 }
+
+// bodyTime is how long a request with its body may take to arrive. A handler that has it all may take longer.
+const bodyTime = time.Minute
 
 // finish accepts nothing more and returns when no request is under way, or with ctx's error when that ends first.
 func (s *serving) finish(ctx context.Context) error { return s.server.Shutdown(ctx) }

@@ -37,9 +37,6 @@ type Options struct {
 	// Profile.FreeRefusedReminders. Intercept is called concurrently.
 	Intercept func(w http.ResponseWriter, r *http.Request, c *Call, work func(http.ResponseWriter))
 
-	// Unread, if it is set, returns what came by itself of a body that was not needed. It is called after the answer.
-	Unread func(*http.Request) []byte
-
 	// Log, if it is set, gets the record of every request once it is answered, concurrently.
 	Log func(Record)
 }
@@ -92,7 +89,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.input.anyID = a.Profile.AnyID
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
-	defer func() { a.finish(c, aw, r, lost) }()
+	defer func() { a.finish(c, aw, lost) }()
 	if err := a.admit(c, aw, r); err != nil {
 		a.fail(c, aw, err)
 	} else if a.Intercept != nil {
@@ -300,10 +297,7 @@ func write(w http.ResponseWriter, status int, media string, body []byte) {
 }
 
 // finish decides what a reminder counts for and hands the record to the log.
-func (a *API) finish(c *Call, w *answerWriter, r *http.Request, lost bool) {
-	if c.record.Body == nil && a.Unread != nil {
-		c.record.received(a.Unread(r))
-	}
+func (a *API) finish(c *Call, w *answerWriter, lost bool) {
 	c.record.Status, c.record.AnswerHeader, c.record.Answer, c.record.AnswerLost = w.status, w.sent, w.beginning, lost
 	refused := w.status >= 400 && w.status < 500
 	if c.record.Counted && (w.status == http.StatusTooManyRequests || refused && a.Profile.FreeRefusedReminders) {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -101,24 +100,6 @@ func TestARequestIsReplayedByCurl(t *testing.T) {
 			}
 			require.NoFileExists(t, filepath.Join(folder, "harm"))
 		})
-	}
-}
-
-// What was refused before its body was needed is sent again with it, and curl adds no type of its own.
-func TestAReplayOfWhatWasRefusedUnread(t *testing.T) {
-	service := newConsole(t)
-	for i, body := range []io.Reader{strings.NewReader("{}"), io.MultiReader(strings.NewReader("{}"))} { // the second announces no length
-		req, err := http.NewRequest("POST", service.URL+"/void-document", body)
-		require.NoError(t, err)
-		req.Header.Set("X-Api-Key", service.APIKey)
-		resp, err := service.HTTPClient().Do(req)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, http.StatusUnsupportedMediaType, resp.StatusCode)
-		page := get(t, service, "requests/"+strconv.Itoa(i+1))
-		command := textOf(t, page, `<div class="copyable"><pre tabindex="0">`)
-		require.Contains(t, command, "--data-raw '{}'")
-		require.Contains(t, command, "-H 'Content-Type:'")
 	}
 }
 
