@@ -55,7 +55,7 @@ func TestARequestIsReplayedByCurl(t *testing.T) {
 	}{
 		{name: "query", method: "GET", path: "/get-documents?query=" + "%27%3B" + "x%20%26%0a&documentType=PDF"},
 		{name: "head", method: "HEAD", path: "/get-documents?documentType=PDF"},
-		{name: "no such path", method: "POST", path: "/it's/../$(" + strings.ReplaceAll(harm, " ", "%20") + ")/%60[1-3]%7Ba,b%7D%0A", body: "{}"},
+		{name: "no such path", method: "POST", path: "/it's/../$(" + strings.ReplaceAll(harm, " ", "%20") + ")/%60[1-3]%7Ba,b%7D%0A"},
 		{name: "method", method: "`'$!", path: "/send-reminder"},
 		{name: "quotes", method: "POST", path: "/void-document", body: `{"documentId":"'; ` + harm + `; echo '","reason":"` + "`" + harm + "`" + `$(` + harm + `) \\ \" !! %s"}`},
 		{name: "at", method: "POST", path: "/void-document", body: "@/etc/passwd"},

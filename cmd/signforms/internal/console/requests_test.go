@@ -130,13 +130,16 @@ func TestThePageOfARequestIsUTF8(t *testing.T) {
 // A body of which the log has a part only is not sent again.
 func TestACutBodyIsNotReplayed(t *testing.T) {
 	service := newConsole(t)
-	for i, size := range []int{64 << 10, 64<<10 + 1, 11 << 20} {
+	for i, size := range []int{64 << 10, 64<<10 + 1} {
 		for chunked := range 2 {
 			var body io.Reader = strings.NewReader(strings.Repeat("x", size))
 			if chunked == 1 {
 				body = io.MultiReader(body)
 			}
-			resp, err := service.HTTPClient().Post(service.URL+"/nowhere", "text/plain", body)
+			req, err := http.NewRequest("POST", service.URL+"/void-document", body)
+			require.NoError(t, err)
+			req.Header = http.Header{"X-Api-Key": {service.APIKey}, "Content-Type": {"application/json"}}
+			resp, err := service.HTTPClient().Do(req)
 			require.NoError(t, err)
 			require.NoError(t, resp.Body.Close())
 			page := get(t, service, fmt.Sprintf("requests/%d", 2*i+chunked+1))
@@ -147,5 +150,4 @@ func TestACutBodyIsNotReplayed(t *testing.T) {
 			}
 		}
 	}
-	require.Contains(t, get(t, service, "requests/5"), "The log has the first 65536 bytes of 11534336 that were announced or read.")
 }
