@@ -94,7 +94,7 @@ func (n *Network) Serve(host string, h http.Handler) (url string) {
 		panic("signformstest: " + err.Error())
 	}
 	n.mu.Lock()
-	n.servers = append(n.servers, serve(l, h))
+	n.servers = append(n.servers, serve(l, h, 0))
 	n.mu.Unlock()
 	return "http://" + host
 }

@@ -17,8 +17,8 @@ type serving struct {
 	cancel context.CancelFunc
 }
 
-// serve serves h on l until closed.
-func serve(l net.Listener, h http.Handler) *serving {
+// serve serves h on l until closed. A request has readTimeout to arrive with its body; 0: as long as it takes.
+func serve(l net.Listener, h http.Handler, readTimeout time.Duration) *serving {
 	// Handlers learn from their context that the server closes, even those that never read the body, for which net/http
 	// does not watch the connection.
 	ctx, cancel := context.WithCancel(context.Background())
@@ -26,7 +26,7 @@ func serve(l net.Listener, h http.Handler) *serving {
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       bodyTime,
+		ReadTimeout:       readTimeout,
 		ErrorLog:          log.New(io.Discard, "", 0), // connections that clients break are part of every test
 	}}
 	s.server.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -41,7 +41,7 @@ func serve(l net.Listener, h http.Handler) *serving {
 	return s
 }
 
-// bodyTime is how long a request with its body may take to arrive. A handler that has it all may take longer.
+// bodyTime is how long a request to a server may take to arrive with its body. A handler that has it all may take longer.
 const bodyTime = time.Minute
 
 // finish accepts nothing more and returns when no request is under way, or with ctx's error when that ends first.
