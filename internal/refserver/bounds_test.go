@@ -15,7 +15,7 @@ import (
 
 // Tries each text that methods check themselves. The texts of records are tested in package signing.
 func TestMethodsBoundTexts(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Profile: refserver.Profile{AnyID: true}})
+	srv := refserver.NewServer(t, nil)
 	fault := func(f refserver.Fault) error {
 		id, err := srv.TryFail(f)
 		if err == nil {
@@ -36,7 +36,6 @@ func TestMethodsBoundTexts(t *testing.T) {
 			_, err := srv.TryAddWebhook(refserver.Webhook{URL: "http://h/" + s[9:], Event: refserver.FormResponse})
 			return err
 		}},
-		{"DocumentID", 1000, func(s string) error { return fault(refserver.Fault{DocumentID: s, Status: 500}) }},
 		{"ContentType", 1000, func(s string) error { return fault(refserver.Fault{ContentType: s}) }},
 		{"RetryAfter", 1000, func(s string) error { return fault(refserver.Fault{RetryAfter: s}) }},
 		{"Body", 64 << 20, func(s string) error { return fault(refserver.Fault{Body: s}) }},

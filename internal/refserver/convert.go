@@ -80,14 +80,9 @@ func internalWebhook(w Webhook) store.Webhook {
 // internal leaves out Timestamps and UntypedSamples, which the API does not know.
 func (p Profile) internal() api.Profile {
 	out := api.Profile{
-		PageSize: p.PageSize, MaxLimit: p.MaxLimit, CutLimit: p.CutLimit, OldestFirst: p.OldestFirst, HideArchived: p.HideArchived,
-		UnknownStatus: api.UnknownStatus(p.UnknownStatus), DateFormat: api.DateFormat(p.DateFormat),
-		DateFrom: api.DateEnd(p.DateFrom), DateTo: api.DateEnd(p.DateTo), NoPagination: p.NoPagination, CountPage: p.CountPage,
-		None: api.NoneForm(p.None), UnknownIDEmpty: p.UnknownIDEmpty,
-		InProgress: p.InProgress, Aliases: p.Aliases, RespondentObject: p.RespondentObject, MessageOnly: p.MessageOnly, Extra: p.Extra,
-		BarePDF: p.BarePDF, StrictRoles: p.StrictRoles,
-		RefusalStatus: p.RefusalStatus, KeyStatus: p.KeyStatus, ErrorLayout: api.ErrorLayout(p.ErrorLayout), AnyID: p.AnyID,
-		FreeRefusedReminders: p.FreeRefusedReminders, IgnoreIDs: p.IgnoreIDs, Routes: p.Endpoints,
+		PageSize: p.PageSize, MaxLimit: p.MaxLimit, OldestFirst: p.OldestFirst, NoPagination: p.NoPagination, CountPage: p.CountPage,
+		InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, KeyStatus: p.KeyStatus, ErrorLayout: api.ErrorLayout(p.ErrorLayout),
+		Routes: p.Endpoints,
 	}
 	return out
 }

@@ -69,7 +69,4 @@ func TestFaultsMayNameWhatIsNotThereYet(t *testing.T) {
 	}
 	_, err := clientOf(t, srv).Documents.Void(t.Context(), signforms.PDFDocument(strings.ToLower(unknown)))
 	require.ErrorContains(t, err, "418")
-
-	anyID := refserver.NewServer(t, &refserver.Options{Profile: refserver.Profile{AnyID: true}})
-	anyID.Fail(refserver.Fault{DocumentID: "lease", Status: http.StatusTeapot})
 }

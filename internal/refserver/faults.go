@@ -110,7 +110,7 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 		return "", invalid("Status", "%d is not 200 to 599", f.Status)
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return "", invalid("Probability", "%v is not 0 to 1", f.Probability)
-	case f.DocumentID != "" && !s.options.Profile.AnyID && !wellFormed(f.DocumentID):
+	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	}
 	if err := f.checkEffect(); err != nil {

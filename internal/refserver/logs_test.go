@@ -97,23 +97,6 @@ func TestRecordsWithoutAnAuthorHaveOne(t *testing.T) {
 	}
 }
 
-func TestProfileOfAnswersReachesTheAPI(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Profile: refserver.Profile{
-		MessageOnly: true, RespondentObject: true, FreeRefusedReminders: true,
-	}})
-	doc := srv.AddDocument(refserver.Document{Name: "Lease", Draft: true})
-	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
-	created := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
-	_, answer := call(t, srv, "GET", "/get-template-respondent?respondentDocumentId="+created, "")
-	require.IsType(t, map[string]any{}, answer["respondents"])
-	_, answer = call(t, srv, "POST", "/void-document?documentType=PDF&documentId="+doc, "")
-	require.Equal(t, map[string]any{"message": "Document voided successfully"}, answer)
-	for range 6 {
-		status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")
-		require.Equal(t, 409, status)
-	}
-}
-
 func TestAFaultOfOneWebhookLeavesTheOthersAlone(t *testing.T) {
 	r, other := newReceiver(t), newReceiver(t)
 	srv, hook, submit := newPair(t, nil, r.URL)

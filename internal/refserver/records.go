@@ -19,7 +19,7 @@ type Template struct {
 
 // Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give it
 // several, who sign in any order among themselves, and one address may be several receivers; [Request].Notes tells when a role
-// does not have exactly one. What the service does then is not documented; [Profile].StrictRoles refuses it.
+// does not have exactly one. What the service does then is not documented.
 type Role struct {
 	Title  string `json:"title"`            // not empty, and not that of another role
 	Colour string `json:"colour,omitempty"` // as the service writes it; may be empty

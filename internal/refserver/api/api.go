@@ -33,8 +33,8 @@ type Options struct {
 
 	// Intercept, if it is set, is called for every authenticated request whose body could be read. It calls work at most once,
 	// or answers itself. To do the work and drop the answer, it calls work with a writer of its own and then panics with
-	// http.ErrAbortHandler. A reminder was counted before, and stays counted unless the status written is 429, or any 4xx with
-	// Profile.FreeRefusedReminders. Intercept is called concurrently.
+	// http.ErrAbortHandler. A reminder was counted before, and stays counted unless the status written is 429. Intercept is called
+	// concurrently.
 	Intercept func(w http.ResponseWriter, r *http.Request, c *Call, work func(http.ResponseWriter))
 
 	// Log, if it is set, gets the record of every request once it is answered, concurrently.
@@ -86,7 +86,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.record.RawQuery = rawWithoutSecrets(r.URL.RawQuery)
 	}
 	c.record.Query = withoutSecrets(c.query)
-	c.input.anyID = a.Profile.AnyID
 	aw := &answerWriter{ResponseWriter: w}
 	lost := true // until the end is reached: Intercept panics to drop an answer
 	defer func() { a.finish(c, aw, lost) }()
@@ -244,9 +243,6 @@ func (a *API) work(c *Call, w http.ResponseWriter) {
 		return
 	}
 	body, err := marshal(answer)
-	if err == nil && a.Profile.rewrites() {
-		body, err = a.Profile.rewrite(c.Operation, body)
-	}
 	if err != nil {
 		a.fail(c, w, err)
 		return
@@ -299,8 +295,7 @@ func write(w http.ResponseWriter, status int, media string, body []byte) {
 // finish decides what a reminder counts for and hands the record to the log.
 func (a *API) finish(c *Call, w *answerWriter, lost bool) {
 	c.record.Status, c.record.AnswerHeader, c.record.Answer, c.record.AnswerLost = w.status, w.sent, w.beginning, lost
-	refused := w.status >= 400 && w.status < 500
-	if c.record.Counted && (w.status == http.StatusTooManyRequests || refused && a.Profile.FreeRefusedReminders) {
+	if c.record.Counted && w.status == http.StatusTooManyRequests {
 		a.arrivals.Lock()
 		a.Reminders.Return(c.key, c.record.At)
 		a.keepLimit(c.key) // were that to fail, it would count after a restart

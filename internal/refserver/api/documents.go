@@ -41,8 +41,10 @@ func (a *API) listDocuments(c *Call) (any, error) {
 		page, total := documents()
 		body.DocumentsCount, body.Documents = total, a.documentBodies(page)
 	}
-	body.Pagination = pagination(q.Page, body.DocumentsCount)
-	body.Pagination.TotalDocuments = new(body.DocumentsCount)
+	if !a.Profile.NoPagination {
+		body.Pagination = pagination(q.Page, body.DocumentsCount)
+		body.Pagination.TotalDocuments = new(body.DocumentsCount)
+	}
 	if a.Profile.CountPage {
 		body.DocumentsCount = len(body.Documents)
 	}
@@ -62,13 +64,8 @@ func (a *API) documentQuery(c *Call) (q store.Query, documentType, id string) {
 	q.From, q.To = a.dates(in)
 	if archive := in.scalar("archive"); archive != "" {
 		q.Archived = new(in.choice("archive", archive, "true", "false") == "true")
-	} else if a.Profile.HideArchived {
-		q.Archived = new(false)
 	}
 	q.Ascending = a.sortOrder(in) == "asc"
-	if a.Profile.IgnoreIDs {
-		id = ""
-	}
 	return q, documentType, id
 }
 
@@ -95,12 +92,6 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 	if text, ok := in.literal("status", s, statuses); ok {
 		return signing.Statuses[slices.Index(statuses, text)]
 	}
-	switch a.Profile.UnknownStatus {
-	case UnknownStatusIgnored:
-		return ""
-	case UnknownStatusEmpty:
-		return signing.Status(s)
-	}
 	in.problem("status must be one of %s", strings.Join(statuses, ", "))
 	return ""
 }
@@ -115,11 +106,7 @@ func (a *API) statusText(s signing.Status) string {
 
 // page reads page and limit. Only lists of documents have a documented maximum.
 func (a *API) page(in *input, most int) store.Page {
-	accepted := most
-	if a.Profile.CutLimit {
-		accepted = math.MaxInt32
-	}
-	page, limit := in.number("page", 1, 1, math.MaxInt32), in.number("limit", a.Profile.PageSize, 1, accepted)
+	page, limit := in.number("page", 1, 1, math.MaxInt32), in.number("limit", a.Profile.PageSize, 1, most)
 	limit = min(limit, most)
 	return store.Page{Offset: int64(page-1) * int64(limit), Limit: limit}
 }
@@ -226,9 +213,6 @@ func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 
 // documentRef reads which document a request is about.
 func (a *API) documentRef(c *Call) (documentRef, error) {
-	if a.Profile.IgnoreIDs {
-		return a.newest()
-	}
 	in := &c.input
 	id := in.given("documentId", in.uuid("documentId"))
 	ref := documentRef{id: id}
@@ -236,19 +220,6 @@ func (a *API) documentRef(c *Call) (documentRef, error) {
 		ref.templateID, ref.id = id, in.given("responseId", in.objectID("responseId"))
 	}
 	return ref, c.inputError()
-}
-
-// newest names the newest PDF document.
-func (a *API) newest() (ref documentRef, err error) {
-	err = a.Store.View(func(tx *store.Tx) error {
-		newest, _ := tx.Documents(store.Query{Page: store.Page{Limit: 1}})()
-		if len(newest) == 0 {
-			return &store.Missing{What: "document"}
-		}
-		ref = documentRef{id: newest[0].ID}
-		return nil
-	})
-	return ref, err
 }
 
 // documentRef is what a request names a document by.

@@ -17,7 +17,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 	total := 0
 	err := a.Store.View(func(tx *store.Tx) (err error) {
 		responses, total, err = formResponses(tx, formID, responseID, &page)
-		return a.foundNone(err)
+		return err
 	})
 	pages := pagination(page, total)
 	pages.TotalResponses = &total
@@ -29,7 +29,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 // responseQuery reads which responses are asked for.
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
 	formID, responseID = in.id("formId"), in.id("responseId")
-	if responseID != "" && !signing.IsUUID(responseID) && !signing.IsObjectID(responseID) && !in.anyID {
+	if responseID != "" && !signing.IsUUID(responseID) && !signing.IsObjectID(responseID) {
 		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
 	}
 	if formID == "" && responseID == "" {

@@ -24,7 +24,6 @@ type input struct {
 	path     map[string]string
 	query    url.Values
 	body     object
-	anyID    bool     // ids may have any shape
 	notes    []string // what was taken in another spelling than the published one
 	problems []string
 	missing  []string
@@ -168,7 +167,7 @@ func (in *input) absent(name string) {
 // uuid returns a text input that must be a UUID if it is there, in lower case.
 func (in *input) uuid(name string) string {
 	s := in.id(name)
-	if s != "" && !signing.IsUUID(s) && !in.anyID {
+	if s != "" && !signing.IsUUID(s) {
 		in.problem("%s must be a UUID", name)
 	}
 	return s
@@ -177,7 +176,7 @@ func (in *input) uuid(name string) string {
 // objectID returns a text input that must have the shape of an ObjectId if it is there, in lower case.
 func (in *input) objectID(name string) string {
 	s := in.id(name)
-	if s != "" && !signing.IsObjectID(s) && !in.anyID {
+	if s != "" && !signing.IsObjectID(s) {
 		in.problem("%s must have 24 hexadecimal digits", name)
 	}
 	return s

@@ -133,17 +133,6 @@ func TestReminderLimitOverHTTP(t *testing.T) {
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
 }
 
-func TestFreeRefusedReminders(t *testing.T) {
-	srv := newServer(t, func(o *api.Options) { o.Profile.FreeRefusedReminders = true })
-	for range 9 {
-		require.Equal(t, http.StatusConflict, remind(t, srv, both("documentId", completed)).Code)
-	}
-	for range 5 {
-		require.Equal(t, http.StatusOK, remind(t, srv, nil).Code)
-	}
-	require.Equal(t, http.StatusTooManyRequests, remind(t, srv, nil).Code)
-}
-
 // TestReminderCountsWhateverBecomesOfItsAnswer drops some answers and answers others with a 429 of its own.
 func TestReminderCountsWhateverBecomesOfItsAnswer(t *testing.T) {
 	status := 0

@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -24,7 +23,6 @@ func TestProfilesDiffer(t *testing.T) {
 			}
 		}
 	}
-	ann := map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "Client"}
 	for _, c := range []struct {
 		name    string
 		profile api.Profile
@@ -39,52 +37,10 @@ func TestProfilesDiffer(t *testing.T) {
 			want: "602c 3f97 of 8"},
 		{name: "larger maximum", profile: api.Profile{MaxLimit: 500}, from: "list_documents", change: list("limit", "500"), status: 200,
 			want: "602c 3f97 f5f3 6fcd ef21 c511 5369 14e5 of 8"},
-		{name: "limit cut", profile: api.Profile{CutLimit: true, MaxLimit: 2}, from: "list_documents", change: list("limit", "3"),
-			status: 200, want: "602c 3f97 of 8"},
 		{name: "oldest first", profile: api.Profile{OldestFirst: true}, from: "list_documents", change: list("limit", "2"), status: 200,
 			want: "14e5 5369 of 8"},
-		{name: "archived hidden", profile: api.Profile{HideArchived: true}, from: "list_documents", change: list("query", "lease"),
-			status: 200, want: "602c of 1"},
-		{name: "unknown status ignored", profile: api.Profile{UnknownStatus: api.UnknownStatusIgnored}, from: "list_documents",
-			change: list("status", "NEW", "limit", "1"), status: 200, want: "602c of 8"},
-		{name: "unknown status empty", profile: api.Profile{UnknownStatus: api.UnknownStatusEmpty}, from: "list_documents",
-			change: list("status", "NEW"), status: 200, want: "of 0"},
-		{name: "from excluded", profile: api.Profile{DateFrom: api.EndExcluded}, from: "list_documents",
-			change: list("dateFrom", "2026-11-17T09:00:00.000Z"), status: 200, want: "602c of 1"},
-		{name: "from the day's start", profile: api.Profile{DateFrom: api.EndAtDayStart}, from: "list_documents",
-			change: list("dateFrom", "2026-11-17T23:00:00.000Z"), status: 200, want: "602c 3f97 of 2"},
-		{name: "to excluded", profile: api.Profile{DateTo: api.EndExcluded}, from: "list_documents",
-			change: list("dateTo", "2026-11-02T08:00:00.000Z"), status: 200, want: "14e5 of 1"},
-		{name: "to the day's start", profile: api.Profile{DateTo: api.EndAtDayStart}, from: "list_documents",
-			change: list("dateTo", "2026-11-02T08:00:00.000Z"), status: 200, want: "14e5 of 1"},
-		{name: "to the day's end", profile: api.Profile{DateTo: api.EndAtDayEnd}, from: "list_documents",
-			change: list("dateTo", "2026-11-02T07:00:00.000Z"), status: 200, want: "5369 14e5 of 2"},
-		{name: "times only", profile: api.Profile{DateFormat: api.TimeOnly}, from: "list_documents",
-			change: list("dateTo", "2026-11-02"), status: 400, want: "dateTo must be a time as in 2006-01-02T15:04:05.000Z"},
-		{name: "dates only", profile: api.Profile{DateFormat: api.DateOnly}, from: "list_documents",
-			change: list("dateTo", "2026-11-02T08:00:00.000Z"), status: 400, want: "dateTo must be a date as in 2006-01-02"},
-		{name: "none is missing", profile: api.Profile{None: api.NoneIsMissing}, from: "list_documents", change: list("page", "2"),
-			status: 200, want: "no list of 8"},
-		{name: "none is null", profile: api.Profile{None: api.NoneIsNull}, from: "list_documents", change: list("page", "2"),
-			status: 200, want: "null of 8"},
-		{name: "unknown template", profile: api.Profile{UnknownIDEmpty: true}, from: "list_respondents",
-			change: query("templateId", responseUUID), status: 200, want: "of 0"},
-		{name: "unknown response", profile: api.Profile{UnknownIDEmpty: true}, from: "get_response",
-			change: query("responseId", created), status: 200, want: "of 0"},
-		{name: "any id", profile: api.Profile{AnyID: true}, from: "get_document", change: query("documentId", "x"), status: 200, want: "of 0"},
-		{name: "any id to void", profile: api.Profile{AnyID: true}, from: "void_document", change: both("documentId", "x"), status: 404,
-			want: "No such document"},
-		{name: "bare PDF", profile: api.Profile{BarePDF: true}, from: "send_template", change: body("pdfData", "JVBERi0="), status: 200, want: ""},
-		{name: "bare PDF alone", profile: api.Profile{BarePDF: true}, from: "send_template", change: body("pdfData", "data:application/pdf;base64,JVBERi0="), status: 400,
-			want: "pdfData must be base64 alone, without data:application/pdf;base64,"},
-		{name: "strict roles", profile: api.Profile{StrictRoles: true}, from: "send_template", change: body("receiversList", []any{ann}), status: 400,
-			want: `receiversList must fill each role of the template once; "Counsel & <Witness> (2) [é 😀]" has 0 receivers`},
 		{name: "key status", profile: api.Profile{KeyStatus: 401}, from: "list_documents", change: header("x-api-key", "wrong"),
 			status: 401, want: "The API key is not valid"},
-		{name: "ids ignored in a list", profile: api.Profile{IgnoreIDs: true}, from: "get_document",
-			change: list("documentId", paid, "limit", "2"), status: 200, want: "602c 3f97 of 8"},
-		{name: "ids ignored", profile: api.Profile{IgnoreIDs: true}, from: "void_document", change: both("documentId", draft),
-			status: 200, want: "602c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := load(t, c.from).with(c.change).send(newServer(t, withProfile(c.profile)))
@@ -148,25 +104,4 @@ func TestErrorLayouts(t *testing.T) {
 		require.Equal(t, want, w.Body.String())
 		require.Equal(t, layout == api.LayoutText, strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain"))
 	}
-}
-
-// TestNoneOfEveryList asks each list for what it has none of, in both odd forms of "none".
-func TestNoneOfEveryList(t *testing.T) {
-	srv := newServer(t, nil)
-	for name, key := range map[string]string{"list_documents": "documents", "list_templates": "documents", "list_respondents": "respondents", "list_responses": "responses"} {
-		change := query("page", "9")
-		require.Equal(t, "[]", rawField(t, load(t, name).with(change).send(srv), key))
-		for form, want := range map[api.NoneForm]string{api.NoneIsMissing: "", api.NoneIsNull: "null"} {
-			w := load(t, name).with(change).send(newServer(t, withProfile(api.Profile{None: form})))
-			require.Equal(t, want, rawField(t, w, key), "%s: %s", name, w.Body)
-		}
-	}
-}
-
-func rawField(t *testing.T, w *httptest.ResponseRecorder, key string) string {
-	t.Helper()
-	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
-	var fields map[string]json.RawMessage
-	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &fields))
-	return string(fields[key])
 }

@@ -67,33 +67,8 @@ func TestTheLargestPages(t *testing.T) {
 	}
 }
 
-func TestProfileOfSpellings(t *testing.T) {
-	srv := newServer(t, withProfile(api.Profile{Aliases: true}))
-	got := answer(t, srv, "list_documents", func(r *request) { r.Query = nil })
-	first := got["documents"].([]any)[0].(map[string]any)
-	require.Equal(t, "Lease "+odd, first["name"])
-	require.Equal(t, "PDF", first["signType"])
-	require.Equal(t, true, first["isSigningOrderData"])
-	require.NotContains(t, first, "documentName")
-	require.Equal(t, "voided", got["documents"].([]any)[6].(map[string]any)["status"])
-
-	got = answer(t, srv, "get_template", nil)
-	require.Equal(t, wantAnswer(t, "list_templates_aliases"), got)
-	require.Equal(t, "voided", answer(t, srv, "void_document", nil)["status"])
-
-	srv = newServer(t, withProfile(api.Profile{RespondentObject: true}))
-	got = answer(t, srv, "get_respondent", nil)
-	require.Equal(t, wantAnswer(t, "get_respondent").(map[string]any)["respondents"].([]any)[0], got["respondents"])
-	require.Len(t, answer(t, srv, "list_respondents", nil)["respondents"], 2, "two stay an array")
-}
-
-func TestProfileOfAnswers(t *testing.T) {
-	srv := newServer(t, withProfile(api.Profile{MessageOnly: true, Extra: map[string]any{"requestTook": 12}}))
-	require.Equal(t, map[string]any{"message": "Reminder sent successfully", "requestTook": 12.0}, answer(t, srv, "send_reminder", nil))
-	require.Equal(t, map[string]any{"message": "Document voided successfully", "requestTook": 12.0}, answer(t, srv, "void_document", nil))
-	require.Contains(t, answer(t, srv, "send_template", nil), "createdDocumentId")
-
-	srv = newServer(t, withProfile(api.Profile{RefusalStatus: http.StatusUnprocessableEntity}))
+func TestProfileOfRefusals(t *testing.T) {
+	srv := newServer(t, withProfile(api.Profile{RefusalStatus: http.StatusUnprocessableEntity}))
 	w := load(t, "void_document").with(both("documentId", paid)).send(srv)
 	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
 	w = load(t, "void_document").with(both("documentId", "x")).send(srv)

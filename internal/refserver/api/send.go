@@ -46,9 +46,7 @@ func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error
 			return err
 		}
 		c.noteVariables(t, p.Variables)
-		if err := a.checkRoles(c, t, p.Receivers); err != nil {
-			return err
-		}
+		c.noteRoles(t, p.Receivers)
 		if change, err = t.Instantiate(p, a.IDs, tx.Now); err != nil {
 			return err
 		}
@@ -74,15 +72,11 @@ func (a *API) sentBody(d *signing.Document) sentBody {
 	return body
 }
 
-// checkRoles notes that not each role has one receiver, or refuses it where the profile says so. Whether the service accepts
-// it is not documented.
-func (a *API) checkRoles(c *Call, t signing.Template, receivers []signing.Receiver) error {
-	err := t.EachRoleOnce(receivers)
-	if err == nil || a.Profile.StrictRoles {
-		return err
+// noteRoles notes that not each role has one receiver. Whether the service refuses it is not documented.
+func (c *Call) noteRoles(t signing.Template, receivers []signing.Receiver) {
+	if t.EachRoleOnce(receivers) != nil {
+		c.Note("not each role of the template has one receiver")
 	}
-	c.Note("not each role of the template has one receiver")
-	return nil
 }
 
 // noteVariables notes the variables that the template does not have. Whether the service refuses them is not documented.
@@ -152,20 +146,13 @@ func (a *API) pdfData(in *input, signingType string) []byte {
 	if !ok {
 		return nil
 	}
-	prefix := dataURL
-	if a.Profile.BarePDF {
-		prefix = ""
-	}
-	encoded, isPrefixed := strings.CutPrefix(s, prefix)
+	encoded, isPrefixed := strings.CutPrefix(s, dataURL)
 	switch {
 	case signingType == typeForm:
 		in.problem("pdfData must not be given with signingType %s", typeForm)
 		return nil
 	case !isPrefixed:
-		in.problem("pdfData must begin with %s", prefix)
-		return nil
-	case prefix == "" && strings.HasPrefix(s, dataURL):
-		in.problem("pdfData must be base64 alone, without %s", dataURL)
+		in.problem("pdfData must begin with %s", dataURL)
 		return nil
 	}
 	pdf, err := base64.StdEncoding.DecodeString(encoded)

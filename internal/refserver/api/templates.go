@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"math"
 	"time"
 
@@ -90,17 +89,9 @@ func (a *API) listRespondents(c *Call) (any, error) {
 		for _, d := range documents {
 			trails = append(trails, tx.Audit(d.ID))
 		}
-		return a.foundNone(err)
+		return err
 	})
 	return respondentsBody{Respondents: a.respondentBodies(documents, trails), Pagination: *pagination(page, total)}, err
-}
-
-// foundNone turns the error for a record that does not exist into an empty list, where the profile says so.
-func (a *API) foundNone(err error) error {
-	if _, ok := errors.AsType[*store.Missing](err); ok && a.Profile.UnknownIDEmpty {
-		return nil
-	}
-	return err
 }
 
 // respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at

@@ -40,12 +40,12 @@ func TestEveryReadingCanBeSet(t *testing.T) {
 
 func TestProfile(t *testing.T) {
 	p, err := parseProfile([]string{
-		"page-size=25", "aliases", "no-pagination=false", "in-progress=IN_PROGRESS", "timestamps=rfc3339", `extra={"region":"eu"}`,
+		"page-size=25", "count-page", "no-pagination=false", "in-progress=IN_PROGRESS", "timestamps=rfc3339",
 		`endpoints={"void document":{"method":"DELETE","path":"/documents/{documentId}","inputs":"query"}}`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, refserver.Profile{
-		PageSize: 25, Aliases: true, InProgress: "IN_PROGRESS", Timestamps: refserver.RFC3339, Extra: map[string]any{"region": "eu"},
+		PageSize: 25, CountPage: true, InProgress: "IN_PROGRESS", Timestamps: refserver.RFC3339,
 		Endpoints: map[refserver.Operation]refserver.Route{
 			refserver.VoidDocument: {Method: "DELETE", Path: "/documents/{documentId}", Inputs: api.InQuery},
 		},
@@ -62,12 +62,11 @@ func TestEndpointsAsJSON(t *testing.T) {
 
 func TestWrongProfileSaysWhatThereIs(t *testing.T) {
 	for setting, want := range map[string]string{
-		"colour":                              `there is no reading "colour"; there are aliases, any-id`,
+		"colour":                              `there is no reading "colour"; there are count-page, endpoints`,
 		"page-size=many":                      `--profile page-size: "many" is not a number`,
 		"page-size":                           `--profile page-size: "" is not a number`,
-		"aliases=maybe":                       `"maybe" is neither true nor false`,
+		"count-page=maybe":                    `"maybe" is neither true nor false`,
 		"timestamps=julian":                   `"julian" is not one of unix-seconds, unix-milliseconds, rfc3339`,
-		`extra=[]`:                            `--profile extra: `,
 		`endpoints={"x":{"inputs":"header"}}`: `inputs: "header" is not one of query, body, both`,
 		`endpoints={"x":{"place":"header"}}`:  `unknown field "place"`,
 	} {

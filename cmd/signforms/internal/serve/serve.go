@@ -67,7 +67,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default: made once and kept in the data file)")
 	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default: made once and kept in the data file)")
 	flags.StringVar(&f.seed, "seed", "", "YAML `file` of records to begin with, which are added if there are no records yet")
-	flags.StringArrayVar(&f.profile, "profile", nil, "`variant` of what the interface leaves open, as in aliases or page-size=25; may be repeated")
+	flags.StringArrayVar(&f.profile, "profile", nil, "`variant` of what the interface leaves open, as in no-pagination or page-size=25; may be repeated")
 	flags.StringArrayVar(&f.keep, "keep", nil, "`log=number`: how many of the newest entries of a log to keep, as in audit=5000: requests (100000), deliveries that are done (20000), messages (100000) or audit entries (1000000); may be repeated")
 	flags.StringVar(&f.envFile, "env-file", "", "write the variables for clients and commands to this `file` when ready")
 	flags.BoolVar(&f.json, "json", false, "print one line of JSON to standard output when ready")
