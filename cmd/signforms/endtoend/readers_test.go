@@ -84,7 +84,7 @@ func TestStatusOfManyDeliveries(t *testing.T) {
 // fillWithSigned makes a file with n signed documents. With a URL it has two deliveries of each to a webhook that is disabled.
 func fillWithSigned(t *testing.T, path string, n int, url string) {
 	t.Helper()
-	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.NoError(t, err)
 	srv, err := refserver.Start(&refserver.Options{Storage: storage, Keep: refserver.Keep{Deliveries: 1_000_000}})
 	require.NoError(t, err)

@@ -34,19 +34,7 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger
 		return nil, err
 	}
 	if store != nil {
-		text, err := store.SealingKey(ctx, func(old []byte) ([]byte, error) {
-			if old == nil {
-				return sealer.MarshalText()
-			}
-			if err := new(pdf.Sealer).UnmarshalText(old); err != nil {
-				return nil, fmt.Errorf("%s.seal.pem: %w; move the file away for a new key", store.Path(), err)
-			}
-			return old, nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if sealer, err = readKey(store.Path(), text); err != nil {
+		if sealer, err = storedKey(ctx, store, sealer); err != nil {
 			return nil, err
 		}
 	}
@@ -58,11 +46,25 @@ func (f *finisher) another() *finisher {
 	return &finisher{sealer: f.sealer, pdfs: f.pdfs, log: f.log, begun: make(chan struct{})}
 }
 
-// readKey reads the sealing key that a data file holds.
-func readKey(file string, text []byte) (*pdf.Sealer, error) {
+// keyValue is the name of the sealing key in the data file.
+const keyValue = "sealing_key"
+
+// storedKey returns the key in the data file, which a new one becomes.
+func storedKey(ctx context.Context, store *sqlitestore.Store, fresh *pdf.Sealer) (*pdf.Sealer, error) {
+	text, err := store.Value(ctx, keyValue)
+	if err != nil {
+		return nil, err
+	}
+	if text == "" {
+		text, err := fresh.MarshalText()
+		if err != nil {
+			return nil, err
+		}
+		return fresh, store.SetValue(ctx, keyValue, string(text))
+	}
 	sealer := &pdf.Sealer{}
-	if err := sealer.UnmarshalText(text); err != nil {
-		return nil, fmt.Errorf("the data file %s: %w", file, err)
+	if err := sealer.UnmarshalText([]byte(text)); err != nil {
+		return nil, fmt.Errorf("the data file %s: %w", store.Path(), err)
 	}
 	return sealer, nil
 }

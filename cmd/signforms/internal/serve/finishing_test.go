@@ -2,7 +2,6 @@ package serve
 
 import (
 	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ import (
 // keyIn opens a data file as serve does, and returns the sealing key.
 func keyIn(t *testing.T, file string) (string, error) {
 	t.Helper()
-	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Normal)
+	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.NoError(t, err)
 	defer store.Close()
 	f, err := newFinisher(t.Context(), store, slog.New(slog.DiscardHandler))
@@ -41,40 +40,14 @@ func TestSealOutlivesTheProgram(t *testing.T) {
 	require.NotEqual(t, first, other)
 }
 
-// Older versions kept the key in a file beside the data file.
-func TestSealOfAnOlderVersionIsTakenOver(t *testing.T) {
-	old, err := keyIn(t, filepath.Join(t.TempDir(), "other.db"))
+func TestDamagedKeyIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sandbox.db")
+	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "sandbox.db")
-	require.NoError(t, os.WriteFile(file+".seal.pem", []byte(old), 0o600))
-	for range 2 {
-		now, err := keyIn(t, file)
-		require.NoError(t, err)
-		require.Equal(t, old, now)
-		require.NoFileExists(t, file+".seal.pem")
-	}
-}
-
-// A power failure leaves a file empty, or full of zeros, whose content was never synced. It held no key that was ever used after it.
-func TestSealThatWasNeverWritten(t *testing.T) {
-	for _, content := range []string{"", "\x00\x00\x00\x00"} {
-		file := filepath.Join(t.TempDir(), "sandbox.db")
-		require.NoError(t, os.WriteFile(file+".seal.pem", []byte(content), 0o600))
-		first, err := keyIn(t, file)
-		require.NoError(t, err)
-		require.NoFileExists(t, file+".seal.pem")
-		again, err := keyIn(t, file)
-		require.NoError(t, err)
-		require.Equal(t, first, again)
-	}
-}
-
-func TestDamagedSealIsRefused(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "sandbox.db")
-	require.NoError(t, os.WriteFile(file+".seal.pem", []byte("damaged"), 0o600))
-	_, err := keyIn(t, file)
-	require.ErrorContains(t, err, "move the file away")
-	require.FileExists(t, file+".seal.pem")
+	require.NoError(t, store.SetValue(t.Context(), keyValue, "damaged"))
+	require.NoError(t, store.Close())
+	_, err = keyIn(t, file)
+	require.ErrorContains(t, err, "the key that seals finished PDFs")
 }
 
 // A file that is made again later says what the first one said.

@@ -34,7 +34,7 @@ func operationsOf(t *testing.T) (all [][2]string) {
 // TestUncleanPathsStayInTheirWorkspace: a path with an empty part, "." or ".." is refused before anything is done. A redirect to the
 // clean path would lead out of the workspace.
 func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
-	all, client := open(t, nil, nil)
+	all, client := open(t, "", nil)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	ann := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease})
 	bob := create(t, all, wire.NewWorkspace{Name: "bob", Seed: lease})

@@ -34,6 +34,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	seed, err := f.readSeed()
 	if err != nil {
 		return err
@@ -45,12 +46,12 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	data := memory
+	data, own := memory, (*files)(nil)
 	if store != nil {
 		o.Storage, data = store, store.Path()
 		defer func() { err = errors.Join(err, store.Close()) }()
+		own = &files{first: store, options: f.storeOptions(), log: o.Logger}
 	}
-	o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	finisher, err := newFinisher(ctx, store, o.Logger)
 	if err != nil {
 		return err
@@ -63,11 +64,11 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	var all *workspaces
 	all = &workspaces{
 		options: refserver.Options{Profile: o.Profile, Keep: o.Keep, DialWebhook: o.DialWebhook, Logger: o.Logger},
-		store:   store,
+		data:    own,
 		control: control.Config{Version: f.version, Data: data, Readers: new(atomic.Int64)},
 		parts:   func(w *workspace) parts { return f.parts(all, w, finisher.another(), data, o.Logger) },
 	}
-	defer all.close()
+	defer func() { err = errors.Join(err, all.close()) }()
 	if err := all.begin(ctx, *o, seed.Seed); err != nil {
 		return startError(err, f.addr, data)
 	}
@@ -76,9 +77,6 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return err
 	}
 	if store != nil {
-		if missing := store.Missing(); missing > 0 {
-			o.Logger.Warn("the data file lacks the last saves of the run before: the power failed, its -wal was damaged or removed, or the file is a copy from before them", "saves", missing, "data", data)
-		}
 		if err := store.Sync(ctx); err != nil { // so that not even a loss of power takes back what is about to be printed
 			return err
 		}

@@ -157,9 +157,13 @@ func (f *serveFlags) store(ctx context.Context) (*sqlitestore.Store, error) {
 		}
 		path = found
 	}
-	s, err := sqlitestore.Open(ctx, path, sqlitestore.Sync(f.sync))
+	s, err := sqlitestore.Open(ctx, path, f.storeOptions())
 	if errors.Is(err, sqlitestore.ErrInUse) {
 		return nil, fmt.Errorf("%w: set --data or $%sDATA", err, sandbox.Env)
 	}
 	return s, err
+}
+
+func (f *serveFlags) storeOptions() sqlitestore.Options {
+	return sqlitestore.Options{Sync: sqlitestore.Sync(f.sync), Program: f.version}
 }

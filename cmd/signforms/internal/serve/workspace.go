@@ -12,6 +12,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -20,6 +21,7 @@ type workspace struct {
 	id string // empty for the first, whose server knows it
 	saved
 	server *refserver.Server
+	store  *sqlitestore.Store // nil: it is in memory
 	api    *control.API
 	parts
 

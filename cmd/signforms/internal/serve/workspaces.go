@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,9 +28,9 @@ const maxWorkspaces = 500
 // workspaces holds the workspaces of the program: the first, which listens, and others behind it. It implements
 // [control.Workspaces].
 type workspaces struct {
-	options refserver.Options  // of every workspace; some of the first's are its own
-	store   *sqlitestore.Store // nil: all is in memory
-	control control.Config     // of every workspace
+	options refserver.Options // of every workspace; some of the first's are its own
+	data    *files            // nil: all is in memory
+	control control.Config    // of every workspace
 	parts   func(*workspace) parts
 	first   *workspace
 
@@ -40,9 +41,10 @@ type workspaces struct {
 	byPrefix map[string]*workspace
 }
 
-// saved is what the data file says of a workspace after the first. One that is not whole is deleted at the next start: it was not made
-// to its end, or is being removed.
+// saved is what the file of a workspace after the first says of it. One that is not whole is deleted at the next start: it was not
+// made to its end, or is being removed.
 type saved struct {
+	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`
 	Lifetime  wire.Duration `json:"lifetime,omitempty"`
 	CreatedAt time.Time     `json:"createdAt"`
@@ -50,7 +52,7 @@ type saved struct {
 	Whole     bool          `json:"whole"`
 }
 
-// begin starts the first workspace, with options of its own, and the others that the data file holds.
+// begin starts the first workspace, with options of its own, and the others that have files.
 func (ws *workspaces) begin(ctx context.Context, own refserver.Options, seed *wire.Seed) error {
 	ws.byID, ws.byName, ws.byPrefix = map[string]*workspace{}, map[string]*workspace{}, map[string]*workspace{}
 	ws.first = newWorkspace("", saved{Seed: seed})
@@ -58,17 +60,12 @@ func (ws *workspaces) begin(ctx context.Context, own refserver.Options, seed *wi
 		return err
 	}
 	ws.byID[strings.ToLower(ws.first.server.WorkspaceID)] = ws.first
-	if ws.store == nil {
+	if ws.data == nil {
 		return nil
 	}
-	all, err := ws.store.Workspaces(ctx)
-	if err != nil {
+	ws.first.store = ws.data.first
+	if err := ws.data.each(ctx, func(store *sqlitestore.Store, was saved) error { return ws.resume(store, was) }); err != nil {
 		return err
-	}
-	for id, data := range all {
-		if err := ws.resume(ctx, id, data); err != nil {
-			return fmt.Errorf("the workspace %s: %w", id, err)
-		}
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -78,32 +75,29 @@ func (ws *workspaces) begin(ctx context.Context, own refserver.Options, seed *wi
 	return nil
 }
 
-// resume starts a workspace that the data file holds.
-func (ws *workspaces) resume(ctx context.Context, id string, data []byte) error {
-	var was saved
-	if err := json.Unmarshal(data, &was); err != nil {
-		return err
-	}
-	if !was.Whole {
-		return ws.store.RemoveWorkspace(ctx, id)
-	}
-	w := newWorkspace(id, was)
+// resume starts a workspace that has a file.
+func (ws *workspaces) resume(store *sqlitestore.Store, was saved) error {
+	w := newWorkspace(was.ID, was)
+	w.store = store
 	ws.mu.Lock()
 	ws.hold(w)
 	ws.mu.Unlock()
-	if err := ws.start(w, ws.behind(id)); err != nil {
-		return err
+	if err := ws.start(w, ws.behind(w)); err != nil {
+		return fmt.Errorf("the workspace %s: %w", w.id, err)
 	}
 	ws.open(w)
 	return nil
 }
 
 // behind returns the options of a workspace after the first.
-func (ws *workspaces) behind(id string) refserver.Options {
-	o := ws.options
+func (ws *workspaces) behind(w *workspace) refserver.Options {
+	o, id := ws.options, w.id
 	o.Behind, o.WorkspaceID, o.Prefix = ws.first.server, id, prefixOf(id)
-	if ws.store != nil {
-		o.Storage = ws.store.Workspace(id)
+	switch {
+	case w.store != nil:
+		o.Storage = w.store
+	case w.Lifetime > 0:
+		o.Storage = &memoryFiles{}
 	}
 	return o
 }
@@ -199,10 +193,16 @@ func (ws *workspaces) reserve(s saved) (*workspace, error) {
 
 // make starts a new workspace and adds its seed.
 func (ws *workspaces) make(ctx context.Context, w *workspace) (*wire.Seeded, error) {
+	if ws.data != nil && w.Lifetime == 0 {
+		var err error
+		if w.store, err = ws.data.create(ctx, w.id); err != nil {
+			return nil, refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
+		}
+	}
 	if err := ws.save(ctx, w, false); err != nil {
 		return nil, err
 	}
-	if err := ws.start(w, ws.behind(w.id)); err != nil {
+	if err := ws.start(w, ws.behind(w)); err != nil {
 		return nil, refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 	}
 	seeded, err := w.api.Begin(ctx)
@@ -214,31 +214,31 @@ func (ws *workspaces) make(ctx context.Context, w *workspace) (*wire.Seeded, err
 
 // save saves what is known of a workspace.
 func (ws *workspaces) save(ctx context.Context, w *workspace, whole bool) error {
-	if ws.store == nil {
+	if w.store == nil {
 		return nil
 	}
-	w.Whole = whole
+	w.saved.ID, w.Whole = w.id, whole
 	data, err := json.Marshal(w.saved)
 	if err != nil {
 		panic(err) // cannot happen: it came as JSON
 	}
-	if err := ws.store.PutWorkspace(ctx, w.id, data); err != nil {
+	if err := w.store.SetValue(ctx, workspaceValue, string(data)); err != nil {
 		return refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 	}
 	return nil
 }
 
-// discard ends a workspace that has no place any more, and deletes what the data file has of it.
+// discard ends a workspace that has no place any more, and deletes its file.
 func (ws *workspaces) discard(w *workspace) {
 	w.end()
 	if w.server != nil {
 		w.server.Close()
 	}
-	if ws.store == nil {
+	if w.store == nil {
 		return
 	}
-	if err := ws.store.RemoveWorkspace(context.Background(), w.id); err != nil {
-		ws.options.Logger.Error("deleting the records of a workspace that has ended; the next start does it", "workspace", w.id, "error", err)
+	if err := w.store.Remove(); err != nil {
+		ws.options.Logger.Error("deleting the file of a workspace that has ended; the next start does it", "workspace", w.id, "error", err)
 	}
 }
 
@@ -320,11 +320,16 @@ func (ws *workspaces) named(idOrName string) *workspace {
 	return ws.byID[strings.ToLower(idOrName)] // a UUID is the same in upper case
 }
 
-// servers returns those of the open workspaces, the first one's included.
-func (ws *workspaces) servers() (all []*refserver.Server) {
+// opened returns the open workspaces, the first one included.
+func (ws *workspaces) opened() []*workspace {
 	ws.mu.RLock()
 	defer ws.mu.RUnlock()
-	for _, w := range ws.byID {
+	return slices.Collect(maps.Values(ws.byID))
+}
+
+// servers returns those of the open workspaces.
+func (ws *workspaces) servers() (all []*refserver.Server) {
+	for _, w := range ws.opened() {
 		all = append(all, w.server)
 	}
 	return all
@@ -332,9 +337,9 @@ func (ws *workspaces) servers() (all []*refserver.Server) {
 
 // checkStorage returns why changes cannot be saved, or a file cannot be read.
 func (ws *workspaces) checkStorage() error {
-	if ws.store != nil { // only it knows that before a change has failed
-		if err := ws.store.Check(); err != nil {
-			return err
+	for _, w := range ws.opened() {
+		if w.store != nil && w.store.Failed() != nil {
+			return w.store.Failed()
 		}
 	}
 	for _, server := range ws.servers() {
@@ -359,11 +364,15 @@ func (ws *workspaces) shutdown(ctx context.Context) error {
 	return err
 }
 
-// close closes all servers.
-func (ws *workspaces) close() {
-	for _, server := range ws.servers() {
-		server.Close()
+// close closes all servers, and then their files.
+func (ws *workspaces) close() (err error) {
+	for _, w := range ws.opened() {
+		w.server.Close()
+		if w.store != nil {
+			err = errors.Join(err, w.store.Close())
+		}
 	}
+	return err
 }
 
 func noWorkspace(idOrName string) *wire.Error {

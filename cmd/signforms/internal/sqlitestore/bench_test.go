@@ -17,7 +17,7 @@ import (
 func BenchmarkSave(b *testing.B) {
 	for _, mode := range []sqlitestore.Sync{sqlitestore.Normal, sqlitestore.Full} {
 		b.Run(string(mode), func(b *testing.B) {
-			s, err := sqlitestore.Open(b.Context(), b.TempDir()+"/data.db", mode)
+			s, err := sqlitestore.Open(b.Context(), b.TempDir()+"/data.db", sqlitestore.Options{Sync: mode})
 			require.NoError(b, err)
 			defer s.Close()
 			document, small := strings.Repeat("d", 900), strings.Repeat("s", 200)

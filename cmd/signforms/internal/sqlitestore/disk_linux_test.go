@@ -35,22 +35,6 @@ func breakWAL(t *testing.T, path, instead string, flags int) {
 	t.Fatal("the WAL is not open")
 }
 
-func TestFullDiskUndoesTheSave(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
-	breakWAL(t, path, "/dev/full", syscall.O_RDWR)
-	err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after"), record("document", "2", "new")})
-	require.ErrorIs(t, err, sqlitestore.ErrFull)
-	require.ErrorContains(t, err, "the data file "+path+": the disk is full (")
-	require.ErrorContains(t, err, "; make room")
-	require.ErrorIs(t, err, refserver.ErrRolledBack)
-	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
-	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "room again")}))
-	require.NoError(t, s.Close())
-	require.Equal(t, map[string]string{"document 1": "room again"}, contents(t, open(t, path)))
-}
-
 // A real small file system behaves like the simulated failure above, also with larger saves.
 func TestFullFileSystem(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -59,7 +43,7 @@ func TestFullFileSystem(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
-	s, err := sqlitestore.Open(t.Context(), filepath.Join(folder, "data.db"), sqlitestore.Full)
+	s, err := sqlitestore.Open(t.Context(), filepath.Join(folder, "data.db"), sqlitestore.Options{Sync: sqlitestore.Full})
 	require.NoError(t, err)
 	defer s.Close()
 	want := map[string]string{}
@@ -78,65 +62,12 @@ func TestFullFileSystem(t *testing.T) {
 	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "more", big)}))
 }
 
-// However little room there is, a start without enough says that the disk is full: also when SQLite only reports an I/O error.
-func TestFullFileSystemAtTheStart(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a file system")
-	}
-	folder := t.TempDir()
-	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
-	path := filepath.Join(folder, "data.db")
-	for free := 4 << 10; ; free += 4 << 10 {
-		require.NoError(t, os.WriteFile(filepath.Join(folder, "other"), make([]byte, 1<<20-free), 0o600))
-		s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Full)
-		if err == nil {
-			require.NoError(t, s.Close())
-			require.Greater(t, free, 32<<10)
-			return
-		}
-		require.ErrorIs(t, err, sqlitestore.ErrFull, "%d bytes", free)
-		require.ErrorContains(t, err, "the data file "+path)
-		for _, name := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
-			os.Remove(path + name)
-		}
-	}
-}
-
 // A pipe as data file would hold up the start for ever.
 func TestAPipeIsNoDataFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.ErrorContains(t, err, "is not a regular file")
-	_, err = sqlitestore.Examine(t.Context(), path, none(t))
-	require.ErrorContains(t, err, "is not a regular file")
-}
-
-func TestDoubtfulCommitSaysSo(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
-	breakWAL(t, path, "/dev/null", syscall.O_RDONLY) // writes fail with EBADF
-	err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after")})
-	require.NotErrorIs(t, err, refserver.ErrRolledBack)
-	require.Equal(t, map[string]string{"document 1": "before"}, contents(t, s))
-	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "later")}))
-	require.Equal(t, map[string]string{"document 1": "later"}, contents(t, s))
-}
-
-// A commit may fail after its last write is on disk. If the process were killed then, SQLite would replay the commit. Load prevents
-// that.
-func TestLoadEndsTheDoubt(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
-	s.Doubt()
-	require.Equal(t, []string{"1"}, query(t, path, `select saves from _saved`))
-	for range 2 {
-		contents(t, s)
-		require.Equal(t, []string{"2"}, query(t, path, `select saves from _saved`))
-	}
 }
 
 func TestFileThatCannotBeWrittenIsRefused(t *testing.T) {
@@ -149,6 +80,22 @@ func TestFileThatCannotBeWrittenIsRefused(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
 	require.NoError(t, open(t, path).Close())
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=4m"))
-	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.ErrorContains(t, err, "read-only file system")
+}
+
+// A commit that fails after it began leaves a doubt, and the store takes no change until the file is opened again.
+func TestDoubtfulCommitStopsTheStore(t *testing.T) {
+	path := newPath(t)
+	s := open(t, path)
+	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "before")}))
+	breakWAL(t, path, "/dev/null", syscall.O_RDONLY) // writes fail with EBADF
+	for range 2 {
+		err := s.Save(t.Context(), []refserver.Record{record("document", "1", "after")})
+		require.Error(t, err)
+		require.NotErrorIs(t, err, refserver.ErrRolledBack)
+		require.Equal(t, err, s.Failed())
+	}
+	s.Close() // fails, too
+	require.Contains(t, []string{"before", "after"}, contents(t, open(t, path))["document 1"])
 }

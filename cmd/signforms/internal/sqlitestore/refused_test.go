@@ -53,7 +53,7 @@ func refusedWith(t *testing.T, path string, want error, text string) {
 	t.Helper()
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Normal)
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 		err = s.Load(t.Context(), func(refserver.Record) error { return nil })
@@ -66,10 +66,18 @@ func refusedWith(t *testing.T, path string, want error, text string) {
 	require.True(t, bytes.Equal(before, after), "the file has changed")
 }
 
-func TestNewerSchemaIsRefused(t *testing.T) {
-	path := filled(t)
-	query(t, path, `pragma user_version = 99`)
-	refusedWith(t, path, sqlitestore.ErrNewer, "use the newer version, or choose another file")
+func TestAnotherSchemaIsRefused(t *testing.T) {
+	path := newPath(t)
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal, Program: "v0.7.0"})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	for _, version := range []int{3, 99} {
+		query(t, path, fmt.Sprintf(`pragma user_version = %d`, version))
+		text := fmt.Sprintf("its schema is %d, and this version reads 4: use version v0.7.0, which wrote it", version)
+		refusedWith(t, path, sqlitestore.ErrSchema, text)
+	}
+	query(t, path, `drop table meta`)
+	refusedWith(t, path, sqlitestore.ErrSchema, "use the version that wrote it")
 }
 
 func TestAnotherProgramsDatabaseIsRefused(t *testing.T) {
@@ -125,23 +133,19 @@ func TestOneLockForEachNameOfAFile(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link.db")
 	require.NoError(t, os.Symlink(path, link))
 	first := open(t, path)
-	_, err := sqlitestore.Open(t.Context(), link, sqlitestore.Normal)
+	_, err := sqlitestore.Open(t.Context(), link, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.ErrorIs(t, err, sqlitestore.ErrInUse)
 	require.NoError(t, first.Close())
 	second := open(t, link)
-	real, err := filepath.EvalSymlinks(path)
-	require.NoError(t, err)
-	require.Equal(t, real, second.Path())
+	require.NoError(t, second.Save(t.Context(), []refserver.Record{record("document", "1", "by the link")}))
+	require.FileExists(t, path+"-wal", "beside the file, and not beside the link")
 	require.NoError(t, second.Close())
 
 	hard := filepath.Join(filepath.Dir(path), "hard.db")
 	require.NoError(t, os.Link(path, hard))
 	for _, name := range []string{path, hard} {
-		_, err = sqlitestore.Open(t.Context(), name, sqlitestore.Normal)
+		_, err = sqlitestore.Open(t.Context(), name, sqlitestore.Options{Sync: sqlitestore.Normal})
 		require.ErrorContains(t, err, "has 2 names (hard links)", name)
 	}
 	require.NoError(t, os.Remove(hard))
-	require.NoError(t, os.Remove(path))
-	_, err = sqlitestore.Open(t.Context(), link, sqlitestore.Normal)
-	require.ErrorContains(t, err, "is a link to a file that is not there")
 }

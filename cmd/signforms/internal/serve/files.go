@@ -1,0 +1,134 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/internal/refserver"
+)
+
+// workspaceValue is the name of what the file of a workspace says of it, as a saved in JSON.
+const workspaceValue = "workspace"
+
+// files are those of the workspaces: that of the first, and beside it one for each other that has no lifetime.
+type files struct {
+	first   *sqlitestore.Store
+	options sqlitestore.Options
+	log     *slog.Logger
+}
+
+// pathOf returns the path of another workspace's file.
+func (f *files) pathOf(id string) string {
+	return strings.TrimSuffix(f.first.Path(), ".db") + "-" + id + ".db"
+}
+
+func (f *files) create(ctx context.Context, id string) (*sqlitestore.Store, error) {
+	return sqlitestore.Open(ctx, f.pathOf(id), f.options)
+}
+
+// each opens the files of the other workspaces. It deletes those of workspaces that are not whole, and leaves alone what is of none.
+func (f *files) each(ctx context.Context, resume func(*sqlitestore.Store, saved) error) error {
+	entries, err := os.ReadDir(filepath.Dir(f.first.Path()))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(filepath.Dir(f.first.Path()), entry.Name())
+		id := strings.TrimSuffix(path[min(len(path), len(f.pathOf(""))-len(".db")):], ".db")
+		if uuid.Validate(id) != nil || f.pathOf(id) != path {
+			continue
+		}
+		store, err := f.create(ctx, id)
+		if err != nil {
+			return err
+		}
+		text, err := store.Value(ctx, workspaceValue)
+		var was saved
+		if err == nil {
+			err = json.Unmarshal([]byte(text), &was)
+		}
+		switch {
+		case text == "" || err == nil && was.ID != id:
+			f.log.Warn("a file beside the data file is of no workspace", "file", path)
+			err = store.Close()
+		case err == nil && !was.Whole:
+			err = store.Remove()
+		case err == nil:
+			err = resume(store, was)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("%s: %w", path, err), store.Close())
+		}
+	}
+	return nil
+}
+
+// maxMemoryFiles bounds the PDFs and pictures of a workspace in memory, in bytes.
+const maxMemoryFiles = 64 << 20
+
+// memoryFiles keeps the files of a workspace with a lifetime, and nothing else. It implements [refserver.Storage].
+type memoryFiles struct {
+	mu   sync.Mutex
+	all  map[string][]byte
+	size int
+}
+
+// Load implements [refserver.Storage].
+func (*memoryFiles) Load(context.Context, func(refserver.Record) error) error { return nil }
+
+// Save implements [refserver.Storage].
+func (m *memoryFiles) Save(ctx context.Context, records []refserver.Record) error {
+	if err := ctx.Err(); err != nil {
+		return rolledBack(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	size := m.size
+	for _, r := range records {
+		if r.Kind == refserver.BlobKind {
+			size += len(r.Data) - len(m.all[r.ID])
+		}
+	}
+	if size > maxMemoryFiles && size > m.size {
+		return rolledBack(fmt.Errorf("the files of a workspace with a lifetime may have %d MiB together: make one without a lifetime", maxMemoryFiles>>20))
+	}
+	m.size = size
+	for _, r := range records {
+		switch {
+		case r.Kind != refserver.BlobKind:
+		case r.Data == nil:
+			delete(m.all, r.ID)
+		default:
+			if m.all == nil {
+				m.all = map[string][]byte{}
+			}
+			m.all[r.ID] = bytes.Clone(r.Data)
+		}
+	}
+	return nil
+}
+
+func rolledBack(err error) error { return fmt.Errorf("saving: %w", err) }
+
+// Blob implements [refserver.Storage].
+func (m *memoryFiles) Blob(_ context.Context, hash string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, found := m.all[hash]
+	if !found {
+		return nil, fs.ErrNotExist
+	}
+	return data, nil
+}

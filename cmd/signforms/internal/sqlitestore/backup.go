@@ -1,0 +1,105 @@
+package sqlitestore
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/signforms/signforms-go/internal/atomicfile"
+)
+
+var errEmpty = fmt.Errorf("%w: it holds nothing yet", ErrForeign)
+
+// beside are the ends of the names of a file and of those that SQLite has beside it.
+var beside = []string{"", "-wal", "-shm", "-journal"}
+
+// Backup copies the file at path, which may be in use, to a new file that only the owner can read. The copy holds what was saved when
+// Backup began. It replaces nothing.
+func Backup(ctx context.Context, path, to string) (err error) {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	for _, suffix := range beside {
+		if _, err := os.Lstat(to + suffix); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is there already: choose another name for the copy", to+suffix)
+		}
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", dataSource(full, Normal)+"&mode=rw")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if empty, err := checkSchema(ctx, db); err != nil || empty {
+		return refusal(path, cmp.Or(err, errEmpty))
+	}
+	file, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err = errors.Join(err, file.Close()); err != nil {
+			os.Remove(to)
+		}
+	}()
+	if _, err := db.ExecContext(ctx, `vacuum into ?`, to); err != nil {
+		return fmt.Errorf("copying %s: %w", path, err)
+	}
+	return errors.Join(file.Sync(), atomicfile.SyncDir(filepath.Dir(to)))
+}
+
+// Contents is what Check has found.
+type Contents struct{ Records, Files int }
+
+// Check examines a file that no program uses, as SQLite's integrity_check does, and compares its files with their SHA-256. It calls
+// problem with what is wrong.
+func Check(ctx context.Context, path string, problem func(string)) (found Contents, err error) {
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return found, cmp.Or(err, errEmpty)
+	}
+	s, err := Open(ctx, path, Options{Sync: Normal})
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	err = s.each(ctx, `pragma integrity_check`, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		if err == nil && text != "ok" {
+			problem(text)
+		}
+		return err
+	})
+	if err != nil {
+		return found, err
+	}
+	if err := s.db.QueryRowContext(ctx, `select count(*) from record`).Scan(&found.Records); err != nil {
+		return found, refusal(path, err)
+	}
+	return found, s.each(ctx, `select id, data from file`, func(rows *sql.Rows) error {
+		var id string
+		var data []byte
+		err := rows.Scan(&id, &data)
+		if err == nil && hashOf(data) != id {
+			problem("the PDF or picture " + id + " is not as it was saved")
+		}
+		found.Files++
+		return err
+	})
+}
+
+// hashOf returns the id of a file.
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
