@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/relay"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/internal/refserver"
@@ -33,15 +34,15 @@ type Config struct {
 type API struct {
 	Config
 	server *refserver.Server
-	relays *relays
-	feeds  feeds
+	relays *relay.Relays
 
 	advancing atomic.Int32 // requests that advance the clock, or wait to
 }
 
 // New returns the interface of a workspace.
 func New(c Config) *API {
-	return &API{Config: c, server: c.Server, relays: newRelays(), feeds: feeds{all: cmp.Or(c.Readers, new(atomic.Int64))}}
+	c.Readers = cmp.Or(c.Readers, new(atomic.Int64))
+	return &API{Config: c, server: c.Server, relays: relay.New()}
 }
 
 // ServeHTTP implements [http.Handler].

@@ -16,7 +16,7 @@ func (a *API) clock() *wire.Clock {
 	unanswering := slices.Sorted(slices.Values(a.server.Unanswering()))
 	return &wire.Clock{
 		Now: now.UTC(), Ahead: wire.Duration(time.Until(now).Round(time.Second)), Advancing: advancing,
-		Unanswering: unanswering, Unheard: a.relays.unheard(a.server.Webhooks()),
+		Unanswering: unanswering, Unheard: a.unheard(),
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 )
 
 const (
+	// maxWaitingEvents is how many events wait for a reader to take them.
+	maxWaitingEvents = 8192
+	// maxReaders is how many readers of events a program has at a time.
+	maxReaders = 1000
 	// takeWithin is how long room for takeAtOnce bytes of a stream may take to come free. After that its connection is closed.
 	takeWithin = 10 * time.Second
 	takeAtOnce = 16 << 10
@@ -19,7 +23,8 @@ var happenings = texts(refserver.TemplateHappening, refserver.FormHappening, ref
 	refserver.WebhookHappening, refserver.DeliveryHappening, refserver.MessageHappening, refserver.AuditHappening,
 	refserver.RequestHappening, refserver.FaultHappening, refserver.ClockHappening, refserver.WorkspaceHappening)
 
-// events streams everything that happens until the client leaves or the sandbox ends.
+// events streams everything that happens until the client leaves or the sandbox ends. A client that is too slow is told how many
+// events it missed, with the last one that it gets.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	q := readQuery(r)
 	kind := q.oneOf("kind", happenings...)
@@ -27,34 +32,58 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 		WriteError(w, asError(err))
 		return
 	}
-	reader, err := a.feeds.join(a.server, kind)
+	watched, stop, err := a.watch(maxWaitingEvents)
 	if err != nil {
 		WriteError(w, asError(err))
 		return
 	}
-	defer a.feeds.leave()
+	defer stop()
 	out := newStream(w)
 	alive := time.NewTicker(wire.KeepAlive)
 	defer alive.Stop()
-	text := []byte(": what happens from now on\n\n")
-	for out.send(text) {
-		text = nil
-		next, ok, news := reader.take()
-		if ok {
-			text = next
-			continue
-		}
-		if news == nil {
-			return
-		}
+	text, more := []byte(": what happens from now on\n\n"), true
+	for out.send(text) && more {
 		select {
-		case <-r.Context().Done():
-			return
+		case h, open := <-watched:
+			text, more = gather(watched, h, open, kind)
 		case <-alive.C:
 			text = []byte(": still here\n\n")
-		case <-news:
+		case <-r.Context().Done():
+			return
 		}
 	}
+}
+
+// gather returns the events of a kind, or of all, that are there, beginning with h. It reports whether more may come.
+func gather(watched <-chan refserver.Happening, h refserver.Happening, open bool, kind string) (text []byte, more bool) {
+	for open {
+		h.At = h.At.UTC()
+		if h.Missed > 0 {
+			return append(text, event(string(h.Kind), h)...), false
+		}
+		if kind == "" || kind == string(h.Kind) {
+			text = append(text, event(string(h.Kind), h)...)
+		}
+		select {
+		case h, open = <-watched:
+		default:
+			return text, true
+		}
+	}
+	return text, false
+}
+
+// watch returns what happens from now on: the newest of it, as many as it says, until the caller takes them. The caller calls stop.
+func (a *API) watch(waiting int) (happenings <-chan refserver.Happening, stop func(), err error) {
+	if a.Readers.Add(1) > maxReaders {
+		a.Readers.Add(-1)
+		return nil, nil, failure(http.StatusServiceUnavailable, "busy", "%d clients read the sandbox's events or wait, and there may be no more: end one", maxReaders)
+	}
+	happenings, end := a.server.Watch(waiting)
+	return happenings, func() {
+		end()
+		a.Readers.Add(-1)
+	}, nil
 }
 
 // stream writes server-sent events.

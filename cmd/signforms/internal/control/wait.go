@@ -45,25 +45,24 @@ func waiting(list handler) handler {
 
 // wait reads a list after all that happens, until it has as many items, or the time or the request is over.
 func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler) (any, error) {
-	reader, err := a.feeds.join(a.server, "")
+	happenings, stop, err := a.watch(1)
 	if err != nil {
 		return nil, err
 	}
-	defer a.feeds.leave()
+	defer stop()
 	over, again := time.NewTimer(wait), time.NewTicker(lookAgain)
 	defer over.Stop()
 	defer again.Stop()
 	for {
-		_, some, news := reader.take()
-		for some { // up to what happens next
-			_, some, news = reader.take()
-		}
 		found, err := list(a, r)
 		if err != nil || found.(counted).Count() >= count {
 			return found, err
 		}
 		select {
-		case <-news: // nil when the server closes, which ends r's context
+		case _, open := <-happenings:
+			if !open { // the server closes, which ends r's context
+				happenings = nil
+			}
 		case <-again.C:
 		case <-over.C:
 			n := found.(counted).Count()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -38,10 +36,7 @@ type listener struct {
 	stdout, stderr io.Writer
 	posts          sync.WaitGroup
 
-	mu       sync.Mutex
-	outcomes map[int64]wire.RelayedAnswer // by the id of attempts that are not reported yet, or whose report was lost
-	reported []int64                      // the newest attempts that are reported: the stream may cross with a report and bring them again
-	lost     map[[32]byte]bool            // hashes of bodies that were posted, but not reported in time
+	mu sync.Mutex // for stdout
 }
 
 // Listen returns the command listen.
@@ -54,10 +49,9 @@ func Listen() *cobra.Command {
 that this machine can reach: localhost means this machine, even if the sandbox runs in a container. It prints a
 line for each delivery, and reports the answer to the sandbox. Without --forward-to it answers 200 itself.
 
-When the connection is lost, listen says so and connects again. Attempts that were made meanwhile arrive then, or
-later by the sandbox's schedule. A delivery is posted again only when the report of the first answer was lost,
-and its line says so. Listen adds webhooks of its own to the sandbox, and removes them at its end unless it is
-killed.`,
+When the connection is lost, listen says so and connects again. Attempts that were not reported by then have failed:
+the sandbox repeats them by its schedule, so your program may get a delivery twice. Listen adds webhooks of its own to
+the sandbox, and removes them at its end unless it is killed.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -87,7 +81,6 @@ func (l *listener) run(cmd *cobra.Command) error {
 	}
 	l.id = strings.ToLower(rand.Text())
 	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	l.outcomes, l.lost = map[int64]wire.RelayedAnswer{}, map[[32]byte]bool{}
 	if err := l.open(cmd.Context()); err != nil {
 		return l.sandbox.explain(err)
 	}
@@ -111,7 +104,7 @@ func checkTarget(text string) error {
 	return nil
 }
 
-// open makes sure that the sandbox has the relay. It is called again after the sandbox was restarted.
+// open makes the relay.
 func (l *listener) open(ctx context.Context) error {
 	var relay wire.RelayRecord
 	in := wire.RelayInput{Events: l.events, Documents: l.documents}
@@ -120,90 +113,59 @@ func (l *listener) open(ctx context.Context) error {
 	return err
 }
 
-// The first and the longest wait before connecting again. The longest is less than a sandbox that was restarted waits for a listener.
-const (
-	firstPause = 250 * time.Millisecond
-	lastPause  = 2 * time.Second
-)
+// pause is the wait before connecting again.
+const pause = time.Second
 
-// listen keeps the stream of attempts open until ctx ends.
+// listen keeps the stream of attempts open until ctx ends, or the sandbox has no webhooks of this listener any more.
 func (l *listener) listen(ctx context.Context) error {
-	pause := firstPause
-	for {
+	for said := ""; ; {
 		began := func() {
-			pause = firstPause
 			what := "go to " + l.forwardTo
 			if l.forwardTo == "" {
 				what = "are answered 200 and go no further"
 			}
 			fmt.Fprintf(l.stderr, "connected: deliveries of %s %s\n", cli.ShownURL(l.sandbox.url), what)
-			l.reportAgain(ctx)
+			said = ""
 		}
 		err := l.client.Stream(ctx, "/relays/"+l.id+"/attempts", began, func(data []byte) error { return l.take(ctx, data) })
 		if ctx.Err() != nil {
 			return nil
 		}
-		if pause == firstPause {
+		if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusNotFound {
+			return errors.New("the sandbox was reset, or is another one now, and has no webhooks of this listener: start listen again")
+		}
+		if text := err.Error(); text != said {
 			fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
+			said = text
 		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, lastPause)
-		if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusNotFound { // the sandbox was restarted
-			if err := l.open(ctx); err != nil {
-				fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
-			}
-		}
 	}
 }
 
-// take posts an attempt that came in. An attempt that was posted before is only reported again.
+// take posts an attempt that came in.
 func (l *listener) take(ctx context.Context, data []byte) error {
 	var attempt wire.RelayedAttempt
 	if err := json.Unmarshal(data, &attempt); err != nil {
 		return fmt.Errorf("an attempt cannot be read: %w", err)
 	}
-	l.mu.Lock()
-	_, known := l.outcomes[attempt.ID]
-	if known = known || slices.Contains(l.reported, attempt.ID); !known {
-		l.outcomes[attempt.ID] = wire.RelayedAnswer{Status: underWay}
-	}
-	l.mu.Unlock()
-	if known {
-		l.reportAgain(ctx)
-		return nil
-	}
-	l.posts.Go(func() { l.forward(ctx, attempt) })
+	l.posts.Go(func() { l.forward(context.WithoutCancel(ctx), attempt) })
 	return nil
 }
-
-// underWay is the status of an attempt that has no outcome yet.
-const underWay = -1
 
 // forward posts an attempt, reports the answer and prints a line.
 func (l *listener) forward(ctx context.Context, attempt wire.RelayedAttempt) {
 	began := time.Now()
 	answer, cut := wire.RelayedAnswer{Status: http.StatusOK}, false
 	if l.forwardTo != "" {
-		answer, cut = l.post(context.WithoutCancel(ctx), attempt)
+		answer, cut = l.post(ctx, attempt)
 	}
 	took := time.Since(began)
-	sum := sha256.Sum256(attempt.Body)
-	l.mu.Lock()
-	again := l.lost[sum]
-	delete(l.lost, sum)
-	l.outcomes[attempt.ID] = answer
-	l.mu.Unlock()
-	problem := l.report(context.WithoutCancel(ctx), attempt.ID, answer)
-	if problem != "" {
-		l.mu.Lock()
-		l.lost[sum] = true
-		l.mu.Unlock()
-	}
-	l.tell(attempt, answer, deliveryLine{TookMS: took.Milliseconds(), Again: again, Reported: problem, Cut: cut})
+	problem := l.report(ctx, attempt.ID, answer)
+	l.tell(attempt, answer, deliveryLine{TookMS: took.Milliseconds(), Reported: problem, Cut: cut})
 }
 
 // postTimeout is a little less than the time that the sandbox waits for a report.
@@ -255,43 +217,18 @@ func (l *listener) unreachable(err error) string {
 	return text
 }
 
-// maxReported bounds the ids of reported attempts that are kept.
-const maxReported = 1000
-
 // report tells the sandbox the outcome of an attempt. It returns what went wrong with the report, or "".
 func (l *listener) report(ctx context.Context, id int64, answer wire.RelayedAnswer) string {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	err := l.client.Post(ctx, fmt.Sprintf("/relays/%s/attempts/%d", l.id, id), answer, nil)
-	refused, answered := errors.AsType[*wire.Error](err)
-	if err == nil || answered {
-		l.mu.Lock()
-		delete(l.outcomes, id)
-		l.reported = append(l.reported[max(0, len(l.reported)-maxReported+1):], id)
-		l.mu.Unlock()
-	}
-	switch {
-	case err == nil:
-		return ""
-	case answered && refused.Status == http.StatusNotFound:
+	if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusNotFound {
 		return "its report came too late"
 	}
-	return "its report was lost"
-}
-
-// reportAgain reports the outcomes whose reports were lost.
-func (l *listener) reportAgain(ctx context.Context) {
-	l.mu.Lock()
-	again := map[int64]wire.RelayedAnswer{}
-	for id, answer := range l.outcomes {
-		if answer.Status != underWay {
-			again[id] = answer
-		}
+	if err != nil {
+		return "its report was lost"
 	}
-	l.mu.Unlock()
-	for id, answer := range again {
-		l.posts.Go(func() { l.report(context.WithoutCancel(ctx), id, answer) })
-	}
+	return ""
 }
 
 // deliveryLine is what is printed of a delivery.
@@ -304,7 +241,6 @@ type deliveryLine struct {
 	Error    string              `json:"error,omitempty"`
 	Genuine  bool                `json:"genuine"`            // signed with the sandbox's secret
 	Cut      bool                `json:"cut,omitempty"`      // the answer's body was longer than maxRelayed
-	Again    bool                `json:"again,omitempty"`    // it was posted before, and that report was lost
 	Reported string              `json:"reported,omitempty"` // what went wrong with the report
 }
 
@@ -350,9 +286,6 @@ func (d deliveryLine) text() string {
 	}
 	if d.Cut {
 		text += fmt.Sprintf("  answer longer than %d KiB: the sandbox got the first %d KiB", maxRelayed>>10, maxRelayed>>10)
-	}
-	if d.Again {
-		text += "  again: the report of the attempt before was lost"
 	}
 	return cli.Plain(text)
 }
