@@ -2,7 +2,6 @@ package endtoend_test
 
 import (
 	"bytes"
-	"cmp"
 	"database/sql"
 	"fmt"
 	"io"
@@ -33,17 +32,14 @@ func TestTwoProgramsOnOneFile(t *testing.T) {
 	first := start(t, "--data", data)
 	_, err := command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
 	require.ErrorContains(t, err, "exit status 1")
-	require.ErrorContains(t, err, fmt.Sprintf("in use by another process, process %d", first.process.Pid))
+	require.ErrorContains(t, err, "in use by another process")
 	require.ErrorContains(t, err, "set --data or $SIGNFORMS_SANDBOX_DATA")
-	require.NoError(t, os.Remove(data+".lock"))
-	_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
-	require.ErrorContains(t, err, "in use by another process, perhaps by another name")
 	require.NoError(t, first.client.Post(t.Context(), "/documents", lease("Lease"), nil))
 	first.kill(t)
 	start(t, "--data", data) // a killed program leaves no lock
 }
 
-// A file that is moved away from a running program takes no further change, and /readyz says so. Nothing acknowledged is lost: a second
+// The next change notices that the file was moved away from a running program, which takes no further one. /readyz says so. Nothing acknowledged is lost: a second
 // program may open the file, by its new name, when the first one has ended.
 func TestFileMovedWhileInUse(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
@@ -51,48 +47,32 @@ func TestFileMovedWhileInUse(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
 	moved := data + ".moved"
 	require.NoError(t, os.Rename(data, moved))
+	var refused *wire.Error
+	for range 2 {
+		require.ErrorAs(t, s.client.Post(t.Context(), "/documents", lease("Lost"), nil), &refused)
+		require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	}
 	_, err := command(t, nil, "ready", "--url", s.Listening)
 	require.ErrorContains(t, err, "moved, removed or replaced")
-	var refused *wire.Error
-	require.ErrorAs(t, s.client.Post(t.Context(), "/documents", lease("Lost"), nil), &refused)
-	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
 	_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", moved)
 	require.ErrorContains(t, err, "in use by another process")
 	s.stop(t)
-	require.Equal(t, 1, documents(t, start(t, "--data", moved)))
+	require.Contains(t, []int{1, 2}, documents(t, start(t, "--data", moved)), "the change that got 503 may be there")
 }
 
-// Commit a7e257f wrote the file, with the key that seals PDFs in a file beside it.
+// A file of another schema is refused, and stays as it is. Commit a7e257f wrote it.
 func TestFileOfAnOlderVersion(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("testdata", "a7e257f.db"))
+	require.NoError(t, err)
 	data := filepath.Join(t.TempDir(), "sandbox.db")
-	var key []byte
-	for _, suffix := range []string{"", ".seal.pem"} {
-		var err error
-		key, err = os.ReadFile(filepath.Join("testdata", "a7e257f.db"+suffix))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(data+suffix, key, 0o600))
+	require.NoError(t, os.WriteFile(data, content, 0o600))
+	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0", "--data", data}, {"check", data}, {"backup", data, data + ".copy"}} {
+		_, err = command(t, nil, args...)
+		require.ErrorContains(t, err, "its schema is 1, and this version reads 4: use the version that wrote it")
 	}
-	// That version could add keys, and empty workspaces.
-	edit(t, data, `insert into api_key values ('k1', '{"v":1,"at":1795357930922,"d":{"APIKey":"added","WorkspaceID":"e2ce3ffd-97c3-4607-ae29-45b744403546"}}')`)
-	edit(t, data, `insert into workspace values ('11111111-97c3-4607-ae29-45b744403546', '{"v":1,"at":1795357930922,"d":{"ID":"11111111-97c3-4607-ae29-45b744403546","OwnerID":"o"}}')`)
-	edit(t, data, `insert into api_key values ('k2', '{"v":1,"at":1795357930922,"d":{"APIKey":"other","WorkspaceID":"11111111-97c3-4607-ae29-45b744403546"}}')`)
-	for range 2 {
-		s := start(t, "--data", data)
-		for key, documents := range map[string]int{"": 2, "added": 2, "other": 0} {
-			with := *s
-			with.APIKey, with.WorkspaceID = cmp.Or(key, s.APIKey), ""
-			var list struct{ Documents []any }
-			require.Equal(t, http.StatusOK, with.call(t, "GET", "/get-documents", nil, &list), key)
-			require.Len(t, list.Documents, documents, key)
-		}
-		var list wire.Page[wire.DocumentRecord]
-		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{"status": {"SIGNED"}}, &list))
-		require.Len(t, list.Items, 1)
-		require.Equal(t, http.StatusOK, s.call(t, "GET", "/finished/"+list.Items[0].ID+".pdf", nil, nil))
-		s.stop(t)
-		require.NoFileExists(t, data+".seal.pem")
-		edit(t, data, "update _meta set value = value where name = 'sealing_key' and value = '"+string(key)+"'")
-	}
+	after, err := os.ReadFile(data)
+	require.NoError(t, err)
+	require.Equal(t, content, after)
 }
 
 // A damaged record is refused like a damaged file: the error says what to do, and the file stays unchanged.
@@ -105,8 +85,7 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 		s := start(t, "--data", data)
 		require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
 		s.stop(t)
-		edit(t, data, "update document set data = "+change)
-		resum(t, data)
+		edit(t, data, "update record set data = "+change+" where kind = 'document'")
 		before, err := os.ReadFile(data)
 		require.NoError(t, err)
 		_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
@@ -132,21 +111,6 @@ func edit(t *testing.T, data, statement string) {
 	require.EqualValues(t, 1, rows)
 }
 
-// resum gives all records the checksums with which a program would have saved them.
-func resum(t *testing.T, data string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", data)
-	require.NoError(t, err)
-	defer db.Close()
-	total := "0"
-	for _, kind := range []string{"api_key", "audit", "document", "message", "service", "workspace"} {
-		_, err := db.ExecContext(t.Context(), fmt.Sprintf(`update %[1]s set sum = record_sum('%[1]s', id, data)`, kind))
-		require.NoError(t, err)
-		total += fmt.Sprintf(" + (select coalesce(sum(sum), 0) from %s)", kind)
-	}
-	edit(t, data, "update _saved set sums = "+total)
-}
-
 // The sandbox's time continues where it was, although the machine's clock was set back by a day.
 func TestClockSetBack(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
@@ -156,8 +120,7 @@ func TestClockSetBack(t *testing.T) {
 	require.NoError(t, s.client.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(24 * time.Hour)}, &before))
 	s.stop(t)
 	// Without the stored advance, the records look like those of a machine whose clock was a day ahead until now.
-	edit(t, data, `update service set data = replace(data, '"Offset":86400000000000', '"Offset":0')`)
-	resum(t, data)
+	edit(t, data, `update record set data = replace(data, '"Offset":86400000000000', '"Offset":0') where kind = 'service'`)
 
 	s = start(t, "--data", data)
 	require.NoError(t, s.client.Get(t.Context(), "/clock", nil, &after))

@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -367,6 +369,28 @@ func TestWorkspacesSurviveARestart(t *testing.T) {
 	status, text = ask(t, client, "POST", w.server.URL+"/_/w/ann/api/v1/reset", "")
 	require.Equal(t, http.StatusOK, status, text)
 	require.Equal(t, 1, w.server.Counts().Documents, "its seed again")
+}
+
+// TestFilesOfAWorkspaceInMemory: they are bounded together, and what is refused changes nothing.
+func TestFilesOfAWorkspaceInMemory(t *testing.T) {
+	m := &memoryFiles{}
+	half := bytes.Repeat([]byte{'x'}, maxMemoryFiles/2)
+	save := func(id string, data []byte) error {
+		return m.Save(t.Context(), []refserver.Record{{Kind: "document", ID: id, Data: half}, {Kind: refserver.BlobKind, ID: id, Data: data}})
+	}
+	require.NoError(t, save("a", half))
+	require.NoError(t, save("a", half), "the same again")
+	require.NoError(t, save("b", half))
+	err := save("c", []byte("x"))
+	require.ErrorContains(t, err, "64 MiB")
+	require.NotErrorIs(t, err, refserver.ErrSaveUnknown)
+	_, err = m.Blob(t.Context(), "c")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, save("b", nil))
+	require.NoError(t, save("c", []byte("x")))
+	content, err := m.Blob(t.Context(), "c")
+	require.NoError(t, err)
+	require.Equal(t, "x", string(content))
 }
 
 // TestUnusedWorkspaceEnds: one with a lifetime ends when nothing but its own relays has called it for so long.

@@ -68,6 +68,9 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 		return found, cmp.Or(err, errEmpty)
 	}
 	s, err := Open(ctx, path, Options{Sync: Normal})
+	if errors.Is(err, ErrInUse) {
+		err = fmt.Errorf("%w; or make a copy with signforms backup, and check that", err)
+	}
 	if err != nil {
 		return found, err
 	}
