@@ -130,7 +130,7 @@ func startWith(t reporter, opts Options, listener net.Listener, url string, limi
 	if s.options.Middleware != nil {
 		handler = s.options.Middleware(handler)
 	}
-	s.http = serve(listener, s.unlessStopped(handler), bodyTime)
+	s.http = serve(listener, handler, bodyTime)
 	return s, nil
 }
 

@@ -60,33 +60,6 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, acknowledged+1, documents(t, s))
 }
 
-// /readyz and the command ready say why changes cannot be saved, until they can be saved again.
-func TestReadyReportsAFullDisk(t *testing.T) {
-	folder := smallDisk(t, "size=2m,mode=0700")
-	s := start(t, "--data", filepath.Join(folder, "sandbox.db"))
-	ready := func() error {
-		_, err := command(t, nil, "ready", "--url", s.Listening)
-		return err
-	}
-	require.NoError(t, ready())
-	filler, err := os.Create(filepath.Join(folder, "filler"))
-	require.NoError(t, err)
-	defer filler.Close()
-	for err == nil {
-		_, err = filler.Write(make([]byte, 4096))
-	}
-	require.ErrorIs(t, err, syscall.ENOSPC)
-	for err = nil; err == nil; { // fills the room that SQLite has left
-		err = s.client.Post(t.Context(), "/documents", lease("Lease"), nil)
-	}
-	require.ErrorContains(t, ready(), "status 503: ")
-	require.ErrorContains(t, ready(), "disk is full")
-	require.NoError(t, os.Remove(filler.Name()))
-	require.NoError(t, filler.Close())
-	require.NoError(t, ready())
-	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
-}
-
 // A container may have the file itself mounted, under another name.
 func TestTwoProgramsOnOneMountedFile(t *testing.T) {
 	if os.Geteuid() != 0 {

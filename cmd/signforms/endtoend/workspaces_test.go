@@ -84,7 +84,7 @@ func suite(ctx context.Context, s *sandbox, name string, number int) (err error)
 		}
 	}()
 	var w wire.CreatedWorkspace
-	err = s.client.Post(ctx, "/workspaces", wire.NewWorkspace{Name: name, Lifetime: wire.Duration(time.Hour), Seed: &wire.Seed{
+	err = s.client.Post(ctx, "/workspaces", wire.NewWorkspace{Name: name, Seed: &wire.Seed{
 		Templates: []wire.Template{{Template: refserver.Template{Name: "Offer of " + name, Roles: []refserver.Role{{Title: "Buyer"}}}}},
 	}}, &w)
 	if err != nil {

@@ -120,7 +120,7 @@ func (m *memoryFiles) Save(ctx context.Context, records []refserver.Record) erro
 	return nil
 }
 
-func rolledBack(err error) error { return fmt.Errorf("saving: %w", err) }
+func rolledBack(err error) error { return fmt.Errorf("%w: %w", refserver.ErrRolledBack, err) }
 
 // Blob implements [refserver.Storage].
 func (m *memoryFiles) Blob(_ context.Context, hash string) ([]byte, error) {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -78,6 +79,10 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		w.requests.Add(1)
 		defer w.requests.Add(-1)
 		defer w.used()
+	}
+	if err := w.server.CheckStorage(); errors.Is(err, refserver.ErrStopped) {
+		control.WriteError(out, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
+		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

@@ -337,11 +337,6 @@ func (ws *workspaces) servers() (all []*refserver.Server) {
 
 // checkStorage returns why changes cannot be saved, or a file cannot be read.
 func (ws *workspaces) checkStorage() error {
-	for _, w := range ws.opened() {
-		if w.store != nil && w.store.Failed() != nil {
-			return w.store.Failed()
-		}
-	}
 	for _, server := range ws.servers() {
 		if err := server.CheckStorage(); err != nil {
 			return err
