@@ -17,7 +17,7 @@ import (
 //
 // End. A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
 // change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page never ends a list, except
-// page 1 if the total equals it.
+// the first if the total equals it.
 //
 // Without overlap. Where the service ignores or refuses limits, or has no order, the pages of the first limit are read from the
 // first on, several times: until the total, which never changed, equals what was seen, or two passes read the same.
@@ -179,9 +179,9 @@ func (w *walk) chain(r Request, a Answer, totalMoved bool) (Request, State) {
 		switch short := w.short(r, n); {
 		case w.requests == 1 && n == 0 && w.least == 0:
 			return r, Whole
-		case w.ends(r, short, start+n) && w.told:
+		case w.ends(short, start+n) && w.told:
 			return r, Whole
-		case w.ends(r, short, start+n):
+		case w.ends(short, start+n):
 			w.behind = true
 			return Request{r.Page + 1, r.Limit}, Reading
 		case !short && n < r.Limit && w.requests > 1: // that many are a full page
@@ -267,11 +267,11 @@ func (w *walk) short(r Request, n int) bool {
 func (w *walk) counted() bool { return w.total != nil && !w.changed && len(w.seen) >= *w.total }
 
 // ends reports whether a page of the chain is the last, if it ends there.
-func (w *walk) ends(r Request, short bool, end int) bool {
+func (w *walk) ends(short bool, end int) bool {
 	if w.least > end || w.total != nil && !w.changed && !w.counted() {
 		return false
 	}
-	return short || r.Page == 1 && w.total != nil && *w.total == end
+	return short || w.requests == 1 && w.total != nil && *w.total == end // a later total may be older than its page
 }
 
 // next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it, and how
