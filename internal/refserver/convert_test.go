@@ -35,7 +35,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: publicRequest, unread: "reason"},
 		{convert: func(m signing.Message) Message { return publicMessage(m, "link") }, unread: "Token"},
 		{convert: func(e signing.AuditEntry) AuditEntry { return publicAuditEntry(e, signing.Document{}) }},
-		{convert: publicDelivery, unset: "DocumentID"},
+		{convert: publicDelivery, unread: "Delayed", unset: "DocumentID"},
 		{convert: publicAttempt},
 		{convert: publicRole},
 		{convert: publicField},

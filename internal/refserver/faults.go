@@ -1,11 +1,13 @@
 package refserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -21,9 +23,7 @@ import (
 //
 // A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The faults that match
 // a request are asked in the order in which they were set. Each counts the request, until one happens to it: those after it do not
-// count it. What happens can be combined. With Latency alone, the request is answered as usual. A fault of which a part can never
-// happen is refused, such as Cut in an answer without a body. A happening is counted when the client can notice it. Cut beyond the
-// end of an answer is not counted as one, but keeps the request from later faults, as the work is done by then.
+// count it. What happens can be combined. With Latency alone, the request is answered as usual.
 type Fault struct {
 	Operation   Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
 	DocumentID  string    `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
@@ -53,8 +53,7 @@ type Fault struct {
 //
 // Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were set. Each
 // counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the delivery stays genuine,
-// except with Secret and Reencode. A fault of which a part can never happen is refused, and a fault does not happen to an attempt
-// that it would not change. Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and
+// except with Secret and Reencode. Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and
 // Times count.
 type WebhookFault struct {
 	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
@@ -65,7 +64,7 @@ type WebhookFault struct {
 	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain, as is 1
 
 	Drop       bool          `json:"drop,omitempty"`       // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; the other fields apply then
+	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; set alone
 	Duplicate  bool          `json:"duplicate,omitempty"`  // send the same request twice
 	Secret     string        `json:"secret,omitempty"`     // sign with this instead of the webhook's secret; empty: with that
 	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp, in whole seconds, or milliseconds if it has them: negative for a stale one
@@ -113,43 +112,12 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	}
-	if err := f.checkEffect(); err != nil {
-		return "", err
+	effect := f
+	effect.Operation, effect.DocumentID, effect.Nth, effect.Times, effect.Probability, effect.AfterWork = "", "", 0, 0, 0, false
+	if effect == (Fault{}) {
+		return "", invalid("", "the fault does nothing: say what goes wrong, as in Status 503")
 	}
 	return s.tellFault(s.faults.add(ActiveFault{Fault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
-}
-
-// checkEffect refuses a fault of which something would never happen.
-func (f Fault) checkEffect() error {
-	given := &answer{header: make(http.Header)} // the answer, unless it is the work's
-	edited := f.edit(given)
-	size := given.body.Len()
-	changes := func(edit Fault) bool {
-		a := &answer{header: make(http.Header)}
-		a.body.WriteString(f.Body)
-		return edit.edit(a)
-	}
-	switch {
-	case !edited && !f.Reset && f.Latency == 0 && f.Cut == 0 && f.Drip == 0 && !f.Unknown && !f.WrongTypes:
-		return invalid("", "the fault does nothing: say what goes wrong, as in Status 503")
-	case f.Reset && (edited || f.Cut > 0 || f.Drip > 0 || f.Unknown || f.WrongTypes):
-		return invalid("Reset", "leaves no answer: set nothing else that changes the answer")
-	case f.Body != "" && (f.Status == http.StatusNoContent || f.Status == http.StatusNotModified):
-		return invalid("Body", "is never sent with the status %d", f.Status)
-	case f.ContentType != "" && f.Status == http.StatusNotModified:
-		return invalid("ContentType", "is never sent with the status %d", f.Status)
-	case !f.answers():
-		return nil // what the work answers is not known yet
-	case f.Cut > 0 && f.Cut >= size:
-		return invalid("Cut", "%d would cut nothing off: the answer has %d bytes", f.Cut, size)
-	case f.Drip > 0 && size < 2:
-		return invalid("Drip", "would change nothing: the answer has %d bytes", size)
-	case f.Unknown && !changes(Fault{Unknown: true}):
-		return invalid("Unknown", "would change nothing: Status and Body leave no JSON object in the answer")
-	case f.WrongTypes && !changes(Fault{WrongTypes: true}):
-		return invalid("WrongTypes", "would change nothing: Status and Body leave no JSON value in the answer")
-	}
-	return nil
 }
 
 // maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
@@ -189,25 +157,16 @@ func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
 	return s.tellFault(s.faults.add(ActiveFault{WebhookFault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
 }
 
-// checkEffect refuses a fault of which something would never happen.
+// checkEffect refuses a fault that does nothing, or more than a delay: what is delayed goes out as it is.
 func (f WebhookFault) checkEffect() error {
-	header := http.CanonicalHeaderKey(f.OmitHeader)
-	sent := f // without what selects attempts, and what may happen to a request that is lost
-	sent.WebhookID, sent.DocumentID, sent.EventType, sent.Nth, sent.Times, sent.Probability = "", "", "", 0, 0, 0
-	sent.Drop, sent.Delay = false, 0
+	f.WebhookID, f.DocumentID, f.EventType, f.Nth, f.Times, f.Probability = "", "", "", 0, 0, 0
 	switch {
-	case len(f.effects()) == 0:
+	case f == WebhookFault{}:
 		return invalid("", "the fault does nothing: say what goes wrong, as in Drop")
-	case f.Drop && sent != WebhookFault{}:
-		return invalid("Drop", "leaves no request: set nothing else that changes it")
-	case f.OmitType && f.Type != "":
-		return invalid("Type", "would never be written: OmitType leaves webhookEvent out")
-	case header != "" && !slices.Contains(deliveryHeaders, header):
+	case f.Delay > 0 && f != WebhookFault{Delay: f.Delay}:
+		return invalid("Delay", "goes alone: set what else is to happen as a fault of its own")
+	case f.OmitHeader != "" && !slices.Contains(deliveryHeaders, http.CanonicalHeaderKey(f.OmitHeader)):
 		return invalid("OmitHeader", "%.64q is none of those that a delivery can lack: %s", f.OmitHeader, signing.Quoted(deliveryHeaders))
-	case header == "X-Signature" && f.Secret != "":
-		return invalid("Secret", "would sign nothing: OmitHeader leaves the signature out")
-	case header == "X-Timestamp" && f.Shift != 0:
-		return invalid("Shift", "would never be written: OmitHeader leaves the timestamp out")
 	}
 	return nil
 }
@@ -253,6 +212,31 @@ type ActiveFault struct {
 	Matched      int           `json:"matched"`         // requests or attempts so far
 	Happened     int           `json:"happened"`        // to how many of them
 	LastAt       time.Time     `json:"lastAt,omitzero"` // when it last happened, by the service's clock; zero: it never did
+}
+
+// String is the fault as JSON, without its id and counts. Secrets are left out, and long texts are cut.
+func (f ActiveFault) String() string {
+	lasting := func(d time.Duration) string { return strings.TrimPrefix(d.String(), "0s") }
+	var shown any
+	if f.Fault != nil {
+		shown = struct {
+			Fault
+			Latency string `json:"latency,omitempty"`
+			Drip    string `json:"drip,omitempty"`
+		}{*f.Fault, lasting(f.Fault.Latency), lasting(f.Fault.Drip)}
+	} else {
+		w := *f.WebhookFault
+		if w.Secret != "" {
+			w.Secret = redacted
+		}
+		shown = struct {
+			WebhookFault
+			Delay string `json:"delay,omitempty"`
+			Shift string `json:"shift,omitempty"`
+		}{w, lasting(w.Delay), lasting(w.Shift)}
+	}
+	text, _ := json.Marshal(shown)
+	return string([]rune(string(text[:min(len(text), 1200)]))[:min(300, utf8.RuneCount(text))])
 }
 
 // Faults returns the faults that were set and not taken back, in the order in which they were set.

@@ -97,7 +97,7 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	for _, r := range srv.Requests() {
 		notes += len(r.Notes)
 	}
-	require.Equal(t, 6, notes, "the request log tells which requests met a fault")
+	require.Equal(t, 7, notes, "the request log tells which requests met a fault")
 }
 
 func TestFaultsBeforeAndAfterTheWork(t *testing.T) {

@@ -21,16 +21,12 @@ func (f Fault) answers() bool { return f.Status != 0 || f.Body != "" }
 
 // intercept stands around the work of a request.
 func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, work func(http.ResponseWriter)) {
-	at, rule := s.Now(), s.faults.request(c)
-	if rule == nil {
+	f, id, ok := s.faults.request(c, s.Now())
+	if !ok {
 		work(w)
 		return
 	}
-	f := *rule.Fault
-	certain := f.answers() || f.Reset || f.Latency > 0 // whatever the work answers
-	if certain {
-		s.faults.settle(rule, at, true)
-	}
+	c.Note("met the fault " + id)
 	if !f.AfterWork {
 		wait(r, f.Latency)
 	}
@@ -41,16 +37,10 @@ func (s *Server) intercept(w http.ResponseWriter, r *http.Request, c *api.Call, 
 	if f.AfterWork {
 		wait(r, f.Latency)
 	}
-	noticed := !f.Reset && f.edit(a)
-	if !certain {
-		s.faults.settle(rule, at, noticed)
-	}
-	if certain || noticed {
-		c.Note("met a fault, so that it was to " + all(f.effects("its")))
-	}
 	if f.Reset {
 		reset(w)
 	}
+	f.edit(a)
 	f.write(w, r, a)
 }
 
@@ -89,8 +79,8 @@ func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
-// edit changes the work's answer as the fault says. It reports whether the client will notice the fault.
-func (f Fault) edit(a *answer) bool {
+// edit changes the work's answer as the fault says.
+func (f Fault) edit(a *answer) {
 	if f.answers() {
 		a.header = http.Header{"Content-Type": {"application/json"}}
 		a.status = http.StatusOK
@@ -100,41 +90,34 @@ func (f Fault) edit(a *answer) bool {
 	if f.Status != 0 {
 		a.status = f.Status
 	}
-	edited := (f.Unknown || f.WrongTypes) && f.editJSON(a)
+	if f.Unknown || f.WrongTypes {
+		f.editJSON(a)
+	}
 	for name, value := range map[string]string{"Retry-After": f.RetryAfter, "Content-Type": f.ContentType} {
-		if value != "" && value != a.header.Get(name) {
+		if value != "" {
 			a.header.Set(name, value)
-			edited = true
 		}
 	}
 	a.header.Set("Content-Length", strconv.Itoa(a.body.Len()))
-	return f.answers() || edited ||
-		f.Cut > 0 && f.Cut < a.body.Len() || f.Drip > 0 && a.body.Len() > 1
 }
 
-// editJSON reports whether it has changed anything.
-func (f Fault) editJSON(a *answer) bool {
+func (f Fault) editJSON(a *answer) {
 	var v any
 	if json.Unmarshal(a.body.Bytes(), &v) != nil {
-		return false // the test's own Body, not JSON at all
+		return // the test's own Body, not JSON at all
 	}
-	before, _ := json.Marshal(v)
 	if f.Unknown {
 		addUnknown(v)
 	}
 	if f.WrongTypes {
 		v = wrongTypes(v)
 	}
-	after, err := json.Marshal(v)
+	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // v came from JSON
 	}
-	if bytes.Equal(before, after) {
-		return false
-	}
 	a.body.Reset()
-	a.body.Write(append(after, '\n'))
-	return true
+	a.body.Write(append(text, '\n'))
 }
 
 // addUnknown gives every object a field that no client knows, and every status and signingType a new value.

@@ -26,9 +26,8 @@ type rule struct {
 	dice dice
 }
 
-// happens decides about one more match, of a request or of an attempt for a webhook. If the match turns out to make no difference,
-// Happened is to be taken back, else LastAt is to be set.
-func (r *rule) happens(webhookID string) bool {
+// happens decides about one more match, of a request or of an attempt for a webhook.
+func (r *rule) happens(webhookID string, now time.Time) bool {
 	r.Matched++
 	switch {
 	case r.Matched < r.nth, r.times > 0 && r.Happened >= r.times:
@@ -39,24 +38,23 @@ func (r *rule) happens(webhookID string) bool {
 	if r.probability > 0 && r.dice.roll(webhookID) >= r.probability {
 		return false
 	}
-	r.Happened++
+	r.Happened, r.LastAt = r.Happened+1, now
 	return true
 }
 
 // faults holds the rules of a server. Of the rules that match, the first that happens is applied, alone.
 type faults struct {
-	mu      sync.Mutex
-	seed    uint64
-	set     int // rules set so far
-	rules   []*rule
-	delayed map[string]*WebhookFault // deliveries that met a delay, with what else is to happen to the attempt; nil: it happened
+	mu    sync.Mutex
+	seed  uint64
+	set   int // rules set so far
+	rules []*rule
 }
 
 func newFaults(seed uint64) *faults {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	return &faults{seed: seed, delayed: make(map[string]*WebhookFault)}
+	return &faults{seed: seed}
 }
 
 // add adds a rule for f and returns its id.
@@ -89,56 +87,27 @@ func (d dice) roll(webhookID string) float64 {
 	return rnd.Float64()
 }
 
-// request returns the rule that a request meets, or nil. The caller settles it.
-func (fs *faults) request(c *api.Call) *rule {
+// request returns the fault that a request meets, with its id.
+func (fs *faults) request(c *api.Call, now time.Time) (f Fault, id string, ok bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	for _, r := range fs.rules {
-		if r.Fault != nil && r.Fault.matches(c) && r.happens("") {
-			return r
+		if r.Fault != nil && r.Fault.matches(c) && r.happens("", now) {
+			return *r.Fault, r.ID, true
 		}
 	}
-	return nil
+	return Fault{}, "", false
 }
 
-// settle ends the counting of a match that happened at a time, or made no difference.
-func (fs *faults) settle(r *rule, at time.Time, difference bool) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	switch {
-	case !difference:
-		r.Happened--
-	case at.After(r.LastAt): // requests are settled in any order
-		r.LastAt = at
-	}
-}
-
-// webhook returns the fault that an attempt meets. An attempt that is delayed meets it twice: the delay, then the rest of it. A fault
-// does not happen to an attempt that it does not change.
+// webhook returns the fault that an attempt meets. A delivery is delayed once.
 func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	rest, delayed := fs.delayed[a.Delivery.ID]
-	if rest != nil {
-		fs.delayed[a.Delivery.ID] = nil
-		return *rest, true
-	}
 	for _, r := range fs.rules {
 		f := r.WebhookFault
-		if f == nil || f.Delay > 0 && delayed || !f.matches(a) || !r.happens(a.Webhook.ID) {
-			continue
+		if f != nil && (f.Delay == 0 || !a.Delivery.Delayed) && f.matches(a) && r.happens(a.Webhook.ID, now) {
+			return *f, true
 		}
-		if !f.changes(a) {
-			r.Happened--
-			continue
-		}
-		r.LastAt = now
-		if f.Delay > 0 {
-			rest := *f
-			rest.Delay = 0
-			fs.delayed[a.Delivery.ID] = &rest
-		}
-		return *f, true
 	}
 	return WebhookFault{}, false
 }

@@ -20,12 +20,6 @@ func about(e signing.Event, id string) bool {
 	return e.SourceID == id || e.Document != nil && e.Document.ID == id || e.Response != nil && (e.Response.ID == id || e.Response.ObjectID == id)
 }
 
-// changes reports whether a receiver can tell that the fault happened to an attempt.
-func (f WebhookFault) changes(a *delivery.Request) bool {
-	return f.Drop || f.Delay > 0 || f.Duplicate || f.Shift != 0 || f.OmitHeader != "" || f.Pad > 0 || f.Reencode ||
-		f.Secret != "" && f.Secret != a.Webhook.Secret || !bytes.Equal(f.edit(a.Body, 0), a.Body)
-}
-
 func (f WebhookFault) edit(body []byte, pad int) []byte {
 	return delivery.Edit(body, delivery.Changes{OmitType: f.OmitType, Type: f.Type, Pad: pad})
 }

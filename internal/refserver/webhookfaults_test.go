@@ -140,20 +140,6 @@ func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {
 	require.Equal(t, []string{"new_thing"}, r.types(t))
 }
 
-func TestADelayedAttemptMeetsTheRestOfItsFault(t *testing.T) {
-	r := newReceiver(t, 500)
-	srv, _, submit := newPair(t, &refserver.Options{Start: start}, r.URL)
-	srv.FailWebhooks(refserver.WebhookFault{Delay: time.Hour, Secret: "another", Duplicate: true})
-	srv.FailWebhooks(refserver.WebhookFault{OmitType: true, Nth: 1})
-	submit()
-	srv.Advance(48 * time.Hour)
-	require.Equal(t, []time.Duration{time.Hour, time.Hour}, times(srv)[:2], "the two requests of one attempt, an hour late")
-	for _, d := range r.all()[:2] {
-		require.True(t, d.genuine("another"))
-	}
-	require.Equal(t, []string{"new_form_response", "new_form_response"}, r.types(t), "one fault happens to an attempt")
-}
-
 func TestADeliveryIsDelayedOnce(t *testing.T) {
 	srv, _, submit := newPair(t, &refserver.Options{Start: start}, newReceiver(t, 500, 500).URL)
 	srv.FailWebhooks(refserver.WebhookFault{Delay: time.Hour})
@@ -176,28 +162,6 @@ func TestADuplicateDoesNotCountAsAnAttempt(t *testing.T) {
 		duplicates = append(duplicates, a.Duplicate)
 	}
 	require.Equal(t, []bool{false, true, false, false}, duplicates)
-}
-
-// TestAnAttemptThatAFaultDoesNotChangeIsNotCounted: it meets the fault that was set next.
-func TestAnAttemptThatAFaultDoesNotChangeIsNotCounted(t *testing.T) {
-	for _, f := range []refserver.WebhookFault{{Type: "new_form_response"}, {OmitType: true}, {Secret: "its-own"}} {
-		r := newReceiver(t)
-		srv, hook, submit := newPair(t, &refserver.Options{
-			WebhookSecret: "its-own", Start: time.Unix(2e9, 0), VirtualTimestamps: true, Profile: refserver.Profile{UntypedSamples: true},
-		}, r.URL)
-		srv.FailWebhooks(f)
-		srv.FailWebhooks(refserver.WebhookFault{Duplicate: true})
-		if f.OmitType {
-			srv.TestWebhook(hook)
-		} else {
-			submit()
-		}
-		require.NoError(t, srv.Settle(t.Context()))
-		require.Len(t, r.all(), 2, "%+v", f)
-		now := srv.Faults()[0]
-		require.Equal(t, []int{1, 0}, []int{now.Matched, now.Happened}, "%+v", f)
-		require.Zero(t, now.LastAt)
-	}
 }
 
 // TestASeedDecidesForEachWebhook repeats a run with four webhooks whose attempts run concurrently.

@@ -143,7 +143,7 @@ func (s *Sender) report(ctx context.Context, id string, made []store.Attempt) {
 // postpone gives a claimed delivery back without an attempt.
 func (s *Sender) postpone(ctx context.Context, id string, delay time.Duration) {
 	s.update(ctx, id, func(tx *store.Tx, d *store.Delivery) {
-		d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now.Add(delay)
+		d.Status, d.NextAttemptAt, d.Delayed = store.DeliveryPending, tx.Now.Add(delay), true
 	})
 }
 

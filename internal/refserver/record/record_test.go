@@ -59,7 +59,7 @@ func records() []store.Write {
 			Disabled: true, Relay: "r", CreatedAt: at, Seq: 3,
 		}},
 		{Kind: store.KindDelivery, ID: "dlv_1", Value: &store.Delivery{
-			ID: "dlv_1", WebhookID: "h", Test: true, Body: []byte("[{}]"), Status: store.DeliveryPending, NextAttemptAt: at, CreatedAt: at,
+			ID: "dlv_1", WebhookID: "h", Test: true, Body: []byte("[{}]"), Status: store.DeliveryPending, NextAttemptAt: at, Delayed: true, CreatedAt: at,
 			Events: []signing.Event{{
 				Type: signing.EventTemplateResponse, At: at, SourceID: "t", Document: &signing.Document{ID: "7d1b"}, Signer: -1,
 			}},

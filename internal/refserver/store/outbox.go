@@ -54,6 +54,7 @@ type Delivery struct {
 	Status        DeliveryStatus  `json:",omitzero"`
 	Attempts      []Attempt       `json:",omitzero"`
 	NextAttemptAt time.Time       `json:",omitzero"` // while pending
+	Delayed       bool            `json:",omitzero"` // by a fault, which happens once
 	CreatedAt     time.Time       `json:",omitzero"`
 }
 

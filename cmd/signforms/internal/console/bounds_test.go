@@ -86,5 +86,5 @@ func TestLongAnswersOfFaultsAreCut(t *testing.T) {
 	page, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	require.Less(t, len(page), 20_000)
-	require.Contains(t, string(page), "with the body &#34;"+strings.Repeat("x", 199)+"…&#34;.")
+	require.Contains(t, string(page), "&#34;body&#34;:&#34;"+strings.Repeat("x", 200))
 }

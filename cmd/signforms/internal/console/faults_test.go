@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"html"
 	"io"
 	"net/url"
 	"regexp"
@@ -23,18 +24,17 @@ func TestFaultsAreSetByAButton(t *testing.T) {
 			p.Go(service.URL + "/_/faults")
 			p.Click(`[aria-label="Presets of requests"] [value="503"]`)
 			p.WaitText("The fault is set.")
-			p.WaitText("The next 10 requests will be answered 503 with Retry-After 1 s.")
+			p.WaitText(`{"times":10,"status":503,"retryAfter":"1"}`)
 			p.WaitText("0 of 0")
 			_, err := onceClient(t, service).Documents.List(t.Context(), signforms.DocumentListParams{})
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
-			p.WaitText("The next 9 requests will be answered 503 with Retry-After 1 s.")
 			p.WaitText("1 of 1")
 			_, err = onceClient(t, service).Documents.List(t.Context(), signforms.DocumentListParams{})
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
 			p.WaitText("2 of 2") // without a reload
 			p.WaitText(service.Faults()[0].LastAt.UTC().Format("2006-01-02 15:04:05 UTC"))
 			p.Click(`[aria-label="Presets of deliveries"] [value="duplicate"]`)
-			p.WaitText("Every delivery attempt will be made twice.")
+			p.WaitText(`{"duplicate":true}`)
 			p.RequireAccessible()
 			p.Shot("faults")
 			p.Click("td button")
@@ -62,23 +62,23 @@ func TestPresetsOfFaults(t *testing.T) {
 	page = set(url.Values{"kind": {"503"}, "times": {"often"}})
 	require.Contains(t, page, "Write how often it happens")
 	wants := map[string]string{
-		"429":       "Every reminder will be answered 429 with Retry-After 60 s and the body &#34;{\\&#34;message\\&#34;:",
-		"503":       "The next 10 requests will be answered 503 with Retry-After 1 s.",
-		"500":       "The next request will be answered 500.",
-		"slow":      "Every request will wait for 5s.",
-		"lost":      "The next send will do its work and lose its connection without an answer.",
-		"reset":     "The next request will lose its connection without an answer.",
-		"json":      "The next request will do its work and be answered with the body &#34;",
-		"drop":      "The next delivery attempt will get lost.",
-		"duplicate": "Every delivery attempt will be made twice.",
-		"late":      "The next attempt of a delivery not yet delayed will be made 1m later.",
-		"forged":    "The next delivery attempt will be signed with the secret of this fault.",
-		"stale":     "The next delivery attempt will have a timestamp 1h in the past.",
-		"untyped":   "The next delivery attempt will lack webhookEvent.",
+		"429":       `{"operation":"send reminder","status":429,"body":"{\"message\":`,
+		"503":       `{"times":10,"status":503,"retryAfter":"1"}`,
+		"500":       `{"times":1,"status":500}`,
+		"slow":      `{"latency":"5s"}`,
+		"lost":      `{"operation":"send","times":1,"afterWork":true,"reset":true}`,
+		"reset":     `{"times":1,"reset":true}`,
+		"json":      `{"times":1,"afterWork":true,"body":"`,
+		"drop":      `{"times":1,"drop":true}`,
+		"duplicate": `{"duplicate":true}`,
+		"late":      `{"times":1,"delay":"1m0s"}`,
+		"forged":    `{"times":1,"secret":"[redacted]"}`,
+		"stale":     `{"times":1,"shift":"-1h0m0s"}`,
+		"untyped":   `{"times":1,"omitType":true}`,
 	}
 	for _, button := range regexp.MustCompile(`<button class="small" name="kind" value="([^"]+)">`).FindAllStringSubmatch(page, -1) {
 		page := set(url.Values{"kind": {button[1]}})
-		require.Contains(t, page, wants[button[1]])
+		require.Contains(t, html.UnescapeString(page), wants[button[1]])
 		require.Len(t, service.Faults(), 1)
 		service.ClearFaults()
 		delete(wants, button[1])
@@ -86,11 +86,9 @@ func TestPresetsOfFaults(t *testing.T) {
 	require.Empty(t, wants, "presets without a button")
 
 	page = set(url.Values{"kind": {"503"}, "times": {"2"}, "operation": {"send reminder"}})
-	require.Contains(t, page, "The next 2 reminders will be answered 503 with Retry-After 1 s.")
-	page = set(url.Values{"kind": {"429"}, "times": {"1"}, "operation": {"send"}})
-	require.Contains(t, page, `The next send will be answered 429 with Retry-After 60 s and the body &#34;{\&#34;message\&#34;:\&#34;Too many requests\&#34;`)
+	require.Contains(t, html.UnescapeString(page), `{"operation":"send reminder","times":2,"status":503,"retryAfter":"1"}`)
 	page = set(url.Values{"kind": {"drop"}, "times": {"0"}, "webhook": {hook}})
-	require.Contains(t, page, "Every delivery attempt to webhook "+hook+" will get lost.")
+	require.Contains(t, html.UnescapeString(page), `{"webhookId":"`+hook+`","drop":true}`)
 	require.Contains(t, page, ">http://127.0.0.1:1/hook</a>")
 }
 

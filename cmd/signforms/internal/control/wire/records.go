@@ -72,7 +72,7 @@ type ActiveFault struct {
 	refserver.ActiveFault
 	Fault        *RequestFault  `json:"request,omitempty"`
 	WebhookFault *DeliveryFault `json:"delivery,omitempty"`
-	Text         string         `json:"text"` // what it does, in a sentence
+	Text         string         `json:"text"` // the fault as JSON
 }
 
 // Delivery is one body that is sent to one webhook.
