@@ -2,14 +2,8 @@ package call_test
 
 import (
 	"bufio"
-	"context"
-	"errors"
-	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -32,45 +26,6 @@ func TestConnectionIsKeptAfterALongError(t *testing.T) {
 			require.Equal(t, dials, s.dials, "%d bytes", size)
 		})
 	}
-}
-
-// TestConnectionClosedAtOnce: whether anything was written before the close is chance. What must not be is a send that is
-// repeated although something was.
-func TestConnectionClosedAtOnce(t *testing.T) {
-	unknown := 0
-	for range 200 {
-		synctest.Test(t, func(t *testing.T) {
-			s := &wireService{behave: func(*wireService, net.Conn) {}}
-			var wrote atomic.Int64 // attempts of which something may have been written
-			c := s.client(t, "http", func(tr *http.Transport, o *signforms.Options) {
-				tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-					conn, err := s.dial(ctx, network, address)
-					return &countingConn{conn, &wrote}, err
-				}
-			})
-			err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), c)
-			if errors.Is(err, signforms.ErrOutcomeUnknown) {
-				unknown++
-				require.LessOrEqual(t, wrote.Load(), int64(1))
-				return
-			}
-			clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-			require.Equal(t, 4, clienttest.AsError(t, err).Attempts)
-			require.Zero(t, wrote.Load(), "four attempts, nothing written")
-		})
-	}
-	t.Logf("%d of 200 ended with an open outcome", unknown)
-}
-
-// countingConn counts writes.
-type countingConn struct {
-	net.Conn
-	writes *atomic.Int64
-}
-
-func (c *countingConn) Write(b []byte) (int, error) {
-	c.writes.Add(1)
-	return c.Conn.Write(b)
 }
 
 // TestRetriesOverTCP repeats the cells that depend on the operating system over loopback.
@@ -114,40 +69,6 @@ func TestRetriesOverTCP(t *testing.T) {
 				require.Len(t, s.requests(), want.seen)
 				clienttest.RequireMatches(t, callErr, want.kind)
 			})
-		}
-	}
-}
-
-// TestRetriesOverHTTP2 resets streams after their request was read.
-func TestRetriesOverHTTP2(t *testing.T) {
-	var seen atomic.Int64
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor != 2 {
-			t.Errorf("got HTTP/%d", r.ProtoMajor)
-		}
-		_, _ = io.Copy(io.Discard, r.Body)
-		seen.Add(1)
-		panic(http.ErrAbortHandler)
-	}))
-	srv.EnableHTTP2 = true
-	srv.StartTLS()
-	defer srv.Close()
-	for _, call := range clienttest.Calls {
-		for _, method := range []string{"", "GET"} {
-			if method == "GET" && call.Op != signforms.OpSendReminder {
-				continue
-			}
-			o := clienttest.Options(nil)
-			o.HTTPClient = srv.Client()
-			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: {Method: method}}
-			c, err := signforms.New(srv.URL, clienttest.APIKey, o)
-			require.NoError(t, err)
-			seen.Store(0)
-			err = call.Do(t.Context(), c)
-			want := failure{reads: fourTimes, sends: onceUnknown}.want(call)
-			require.EqualValues(t, want.seen, seen.Load(), "%s %s", method, call.Name)
-			require.Equal(t, want.attempts, clienttest.AsError(t, err).Attempts)
-			clienttest.RequireMatches(t, err, want.kind)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -213,45 +212,6 @@ func TestWrappedTransport(t *testing.T) {
 	})))
 	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
 	require.Equal(t, 4, dials)
-}
-
-// onceAnswering answers the first request of a connection; of a second it reads all and closes.
-func onceAnswering(s *wireService, c net.Conn) {
-	r := bufio.NewReader(c)
-	if _, err := s.read(r); err != nil {
-		return
-	}
-	write(c, "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"message\":\"a\"}")
-	_, _ = s.read(r)
-}
-
-// TestNotRepeatedByNetHTTP: on a connection that was used before, net/http repeats a GET by itself when it breaks. A reminder
-// that Options.Endpoints makes a GET must not be.
-func TestNotRepeatedByNetHTTP(t *testing.T) {
-	for name, e := range map[string]signforms.Endpoint{
-		"POST": {}, "GET": {Method: "GET"}, "PUT without body": {Method: "PUT", Inputs: signforms.InputsQuery},
-		"POST without body": {Inputs: signforms.InputsQuery}, "GET of a path": {Method: "GET", Path: "/documents/{documentId}/remind"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &wireService{behave: onceAnswering}
-				c := s.client(t, "http", func(_ *http.Transport, o *signforms.Options) {
-					o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: e}
-				})
-				remind := clienttest.CallOf(t, "Documents.Remind")
-				require.NoError(t, remind.Do(t.Context(), c))
-				synctest.Wait() // until the connection is idle
-				err := remind.Do(t.Context(), c)
-				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-				require.Equal(t, 1, s.dials, "the connection was used again")
-				require.Len(t, s.requests(), 2)
-				require.Len(t, map[string]bool{s.requests()[0].id: true, s.requests()[1].id: true}, 2)
-				if e.Inputs == signforms.InputsQuery || e.Method == "GET" {
-					require.Empty(t, s.requests()[0].body)
-				}
-			})
-		})
-	}
 }
 
 // TestConnectionClosedWhileIdle: that the service hangs up between two calls is no failure of the second.

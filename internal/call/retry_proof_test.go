@@ -1,18 +1,18 @@
 package call_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
-	"sync"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -25,107 +25,8 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// moments of an attempt. Each does something the first time that it comes.
-var moments = map[string]func(t *httptrace.ClientTrace, do func()){
-	"GetConn":           func(t *httptrace.ClientTrace, do func()) { t.GetConn = func(string) { do() } },
-	"ConnectStart":      func(t *httptrace.ClientTrace, do func()) { t.ConnectStart = func(string, string) { do() } },
-	"ConnectDone":       func(t *httptrace.ClientTrace, do func()) { t.ConnectDone = func(string, string, error) { do() } },
-	"TLSHandshakeStart": func(t *httptrace.ClientTrace, do func()) { t.TLSHandshakeStart = do },
-	"TLSHandshakeDone": func(t *httptrace.ClientTrace, do func()) {
-		t.TLSHandshakeDone = func(tls.ConnectionState, error) { do() }
-	},
-	"GotConn":              func(t *httptrace.ClientTrace, do func()) { t.GotConn = func(httptrace.GotConnInfo) { do() } },
-	"WroteHeaderField":     func(t *httptrace.ClientTrace, do func()) { t.WroteHeaderField = func(string, []string) { do() } },
-	"WroteHeaders":         func(t *httptrace.ClientTrace, do func()) { t.WroteHeaders = do },
-	"WroteRequest":         func(t *httptrace.ClientTrace, do func()) { t.WroteRequest = func(httptrace.WroteRequestInfo) { do() } },
-	"GotFirstResponseByte": func(t *httptrace.ClientTrace, do func()) { t.GotFirstResponseByte = do },
-}
-
-// TestEveryMomentOfAnAttempt cancels a call, or cuts its connections, at each moment of its first attempt, over TCP, TLS and
-// HTTP/2, on a fresh connection and on a used one: no send or reminder arrives twice, and none that arrived is said not
-// to have been sent.
-func TestEveryMomentOfAnAttempt(t *testing.T) {
-	protocols := []string{"http", "https", "HTTP/2"}
-	for _, protocol := range protocols[:clienttest.Long(3, 1)] {
-		m := &momentService{arrived: map[string]int{}, refused: map[string]error{}}
-		m.start(t, protocol)
-		for _, set := range moments {
-			for _, name := range []string{"Templates.Send", "Documents.Remind"} {
-				for _, used := range []bool{false, true} {
-					for _, cut := range []bool{false, true} {
-						m.run(t, set, clienttest.CallOf(t, name), used, cut)
-					}
-				}
-			}
-		}
-		m.judge(t, protocol)
-	}
-}
-
-// momentService counts the requests of each call, by x-request-id.
-type momentService struct {
-	srv     *httptest.Server
-	mu      sync.Mutex
-	arrived map[string]int
-	refused map[string]error // calls whose error says that they were not carried out
-}
-
-func (m *momentService) start(t *testing.T, protocol string) {
-	m.srv = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m.mu.Lock()
-		m.arrived[r.Header.Get("X-Request-Id")]++
-		m.mu.Unlock()
-		_, _ = io.WriteString(w, clienttest.AnyAnswer)
-	}))
-	m.srv.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are cut off
-	m.srv.EnableHTTP2 = protocol == "HTTP/2"
-	if protocol == "http" {
-		m.srv.Start()
-	} else {
-		m.srv.StartTLS()
-	}
-	t.Cleanup(m.srv.Close)
-}
-
-func (m *momentService) run(t *testing.T, set func(*httptrace.ClientTrace, func()), call clienttest.Call, used, cut bool) {
-	transport := m.srv.Client().Transport.(*http.Transport).Clone()
-	defer transport.CloseIdleConnections()
-	o := clienttest.Options(nil)
-	o.HTTPClient = &http.Client{Transport: transport}
-	c, err := signforms.New(m.srv.URL, clienttest.APIKey, o)
-	require.NoError(t, err)
-	if used {
-		require.NoError(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), c))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	do := sync.OnceFunc(cancel)
-	if cut {
-		do = sync.OnceFunc(m.srv.CloseClientConnections)
-	}
-	var trace httptrace.ClientTrace
-	set(&trace, do)
-	err = call.Do(httptrace.WithClientTrace(ctx, &trace), c)
-	do() // a hook that is still running must not cut the connections of the next call
-	if err != nil && !cut {
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	if err != nil && !errors.Is(err, signforms.ErrOutcomeUnknown) {
-		m.refused[clienttest.AsError(t, err).RequestID] = err
-	}
-}
-
-// judge compares what arrived with what the calls said. A handler of an HTTP/2 connection that was cut may still be on its
-// way, which Close does not wait for: what it counts is missed, and never misjudged.
-func (m *momentService) judge(t *testing.T, protocol string) {
-	m.srv.Close()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for id, n := range m.arrived {
-		require.Equal(t, 1, n, "requests of one call over %s", protocol)
-		require.NoError(t, m.refused[id], "it arrived over %s", protocol)
-	}
-}
+// nobody listens there.
+const nobody = "http://127.0.0.1:1"
 
 // TestTransportWithHalfATrace: one that tells of looking for a connection, then reads the request's body and tells nothing
 // more, has not proved that it wrote nothing.
@@ -260,5 +161,46 @@ func TestTransportThatReturnsNothing(t *testing.T) {
 			clienttest.RequireUnreadable(t, call, err, 0)
 			require.ErrorContains(t, err, "the Transport returned neither an answer with a status nor an error")
 		}
+	}
+}
+
+// TestRepeatedRequestIsStoppedOnAConnectionOfAnother: HTTP/2 may repeat a request on a connection that was made for another call, and then reports no GetConn.
+func TestRepeatedRequestIsStoppedOnAConnectionOfAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GetConn("api.example.com:443")
+			trace.GotConn(httptrace.GotConnInfo{})
+			trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
+			trace.GotConn(httptrace.GotConnInfo{})
+			return nil, req.Context().Err()
+		})))
+		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "a second time, and was stopped")
+	})
+}
+
+// TestRequestsWithoutABodyOverHTTP1: they look as they would without the guard against repeating them.
+func TestRequestsWithoutABodyOverHTTP1(t *testing.T) {
+	for method, length := range map[string]string{"GET": "", "POST": "content-length: 0\r\n", "PUT": "content-length: 0\r\n",
+		"PATCH": "content-length: 0\r\n", "DELETE": ""} {
+		synctest.Test(t, func(t *testing.T) {
+			var head strings.Builder
+			s := &wireService{behave: func(s *wireService, conn net.Conn) {
+				if _, err := s.read(bufio.NewReader(io.TeeReader(conn, &head))); err == nil {
+					write(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{\"message\":\"a\"}")
+				}
+			}}
+			c := s.client(t, "http", func(_ *http.Transport, o *signforms.Options) {
+				e := signforms.Endpoint{Method: method, Inputs: signforms.InputsQuery}
+				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: e}
+			})
+			require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c))
+			require.True(t, strings.HasPrefix(head.String(),
+				method+" /void-document?documentId="+clienttest.PDFID+"&documentType=PDF HTTP/1.1\r\n"), head.String())
+			require.NotContains(t, head.String(), "Transfer-Encoding")
+			require.Equal(t, length, regexp.MustCompile(`content-length: .*\r\n`).FindString(strings.ToLower(head.String())), method)
+			require.True(t, strings.HasSuffix(head.String(), "\r\n\r\n"), "nothing follows the head")
+		})
 	}
 }
