@@ -24,28 +24,25 @@ var listCalls = map[string]string{
 func TestAnAnswerWithoutItsListIsNotEmpty(t *testing.T) {
 	for name, list := range listCalls {
 		call := clienttest.CallOf(t, name)
-		for _, c := range []struct{ body, keys string }{
-			{body: `{}`, keys: "it is empty"},
-			{body: `{"message":"ok"}`, keys: "it has message"},
-			{body: `{"data":{"documents":[{}]},"message":"ok"}`, keys: "it has data, message"},
-			{body: `{"templates":[{}]}`, keys: "it has templates"},
-			{body: `{"statusCode":200,"body":"{}"}`, keys: "it has statusCode, body"},
-			{body: `{"` + list + `":null}`, keys: "it has " + list},
-			{body: `{"` + list + `":{}}`, keys: "it has " + list},
-			{body: `{"` + list + `":null,"pagination":{"totalPages":1}}`, keys: "it has " + list + ", pagination"},
-			{body: `{"documentsCount":3}`, keys: "it has documentsCount"},
-			{body: `{"documentsCount":0,"pagination":{"totalDocuments":3}}`, keys: "it has documentsCount, pagination"},
-			{body: `{"documentsCount":0,"pagination":{"totalPages":3}}`, keys: "it has documentsCount, pagination"},
-			{body: `{"pagination":{"totalPages":0,"hasNextPage":true}}`, keys: "it has pagination"},
+		for _, body := range []string{
+			`{}`,
+			`{"message":"ok"}`,
+			`{"data":{"documents":[{}]},"message":"ok"}`,
+			`{"templates":[{}]}`,
+			`{"statusCode":200,"body":"{}"}`,
+			`{"` + list + `":null}`,
+			`{"` + list + `":{}}`,
+			`{"` + list + `":null,"pagination":{"totalPages":1}}`,
+			`{"documentsCount":3}`,
+			`{"documentsCount":0,"pagination":{"totalDocuments":3}}`,
+			`{"documentsCount":0,"pagination":{"totalPages":3}}`,
+			`{"pagination":{"totalPages":0,"hasNextPage":true}}`,
 		} {
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
 			clienttest.RequireUnreadable(t, call, err, 200)
-			require.ErrorContains(t, err, "unreadable answer: it", "%s of %s", name, c.body)
-			require.ErrorContains(t, err, c.keys, "%s of %s", name, c.body)
+			require.ErrorContains(t, err, "unreadable answer: it has no "+list, "%s of %s", name, body)
 		}
 	}
-	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"ann@example.com":1,"`+strings.Repeat("k", 200)+`":2}`)))
-	require.EqualError(t, err, "list documents: 200: unavailable: unreadable answer: it has no documents, and nothing in it says that there are none; it has [email], "+strings.Repeat("k", 32))
 }
 
 // TestAnAnswerThatProvesThatThereAreNone needs no list.
@@ -353,7 +350,7 @@ func TestNilContext(t *testing.T) {
 	for _, err := range c.Documents.All(none, signforms.DocumentListParams{}) {
 		errs = append(errs, err)
 	}
-	for _, err := range c.Templates.All(none, signforms.TemplateListParams{}) {
+	for _, err := range c.Templates.All(none, signforms.DocumentListParams{}) {
 		errs = append(errs, err)
 	}
 	for _, err := range c.Templates.AllRespondents(none, signforms.RespondentListParams{TemplateID: clienttest.TemplateID}) {

@@ -247,7 +247,7 @@ func (r *run) judge() error {
 	case r.last.Status == 0 || r.last.Err != nil:
 		return r.newError(r.last.MayBeDone(), "", r.last.NoAnswer(r.c.options.AttemptTimeout))
 	case r.last.Status/100 == 3:
-		return r.newError(r.last.MayBeDone(), "", r.last.Redirect())
+		return r.newError(r.last.MayBeDone(), "", "redirected, which is never followed: correct the base URL or the endpoint")
 	case r.last.Status/100 != 2:
 		code, message := r.last.Reason()
 		return r.newError(r.last.MayBeDone(), code, message)

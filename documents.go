@@ -58,10 +58,10 @@ func (d *Document) normalise() {
 	}
 }
 
-// DocumentListParams filters a list of documents. The zero value lists all of them, newest first.
+// DocumentListParams filters a list of documents or templates. The zero value lists all of them, newest first.
 type DocumentListParams struct {
-	Status     DocumentStatus // unknown values are sent too
-	DocumentID string         // UUID
+	Status     DocumentStatus // for documents; unknown values are sent too
+	DocumentID string         // of a document or template, a UUID: the list has this one only
 	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included. Neither
 	// that nor the format on the wire is documented by the service. A service that reads a bound differently may leave
 	// documents out, which All cannot notice.

@@ -107,7 +107,7 @@ func (w wirePage) missingList(name string, there bool, r *run) string {
 	if there || w.provesEmpty(max(page, 1), name, r.last) {
 		return ""
 	}
-	return noList(name, r.last)
+	return fmt.Sprintf("it has no %s, and nothing in it says that there are none", name)
 }
 
 // provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave out an
@@ -129,19 +129,6 @@ func (w wirePage) provesEmpty(page int, name string, answer call.Outcome) bool {
 	return page > 1 && !slices.ContainsFunc(answer.Keys(), func(key string) bool {
 		return key != name && !slices.Contains(pageKeys, key)
 	})
-}
-
-// noList says that an answer lacks its list, and what it has instead.
-func noList(name string, answer call.Outcome) string {
-	keys := answer.Keys()
-	has := "it is empty"
-	if len(keys) > 0 {
-		has = "it has " + strings.Join(keys, ", ")
-	}
-	if slices.Contains(keys, name) {
-		return fmt.Sprintf("its %s is null or {}, and nothing in it says that there are none; %s", name, has)
-	}
-	return fmt.Sprintf("it has no %s, and nothing in it says that there are none; %s", name, has)
 }
 
 // pageKeys are the keys beside a list. An answer with other keys may not be a list at all.

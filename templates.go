@@ -15,38 +15,18 @@ import (
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
-// TemplateListParams filters a list of templates. The zero value lists all of them, newest first.
-type TemplateListParams struct {
-	DocumentID string // a template's id, a UUID: the list has this template only
-	// DateFrom and DateTo limit the time of creation, as in [DocumentListParams].
-	DateFrom, DateTo time.Time
-	Archived         *bool     // nil selects archived templates and others
-	SortOrder        SortOrder // default: NewestFirst
-	// Page is 1-based; 0 means 1. All ignores it.
-	Page int
-	// Limit is the page size, 1 to 100. Default: 100 for All; for List as in [DocumentListParams].
-	Limit int
-	// Query is text that the template's name must contain.
-	Query string
-}
-
-func (p TemplateListParams) documents() DocumentListParams {
-	return DocumentListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
-		SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
-}
-
 // List returns page p.Page of the templates. To read every page, range over All. An answer, shortened:
 //
 //	{"documents": [{"documentId": "65afe90c-6eab-4089-8a6f-5b870943305f", "documentName": "Engagement letter", "signingType": "PDF_TEMPLATE",
 //	  "roles": [{"roleTitle": "Client"}], "createdAt": "2026-11-16T09:00:00.125Z"}],
 //	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
-func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Document], error) {
-	return s.c.listDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
+func (s *TemplatesService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
+	return s.c.listDocuments(ctx, listTemplates, TypePDFTemplate, p)
 }
 
 // All yields every template that matches. It works like [DocumentsService.All].
-func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.Seq2[*Document, error] {
-	return s.c.allDocuments(ctx, listTemplates, TypePDFTemplate, p.documents())
+func (s *TemplatesService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
+	return s.c.allDocuments(ctx, listTemplates, TypePDFTemplate, p)
 }
 
 // Get returns one template with its roles, or ErrNotFound when the service has none with this id.
@@ -217,7 +197,9 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 //
 // It cannot find a document whose signer's address was changed, which was deleted, or which is in another workspace. It cannot
 // tell this send from one by somebody else, earlier ones included, of the same template to the same people. Have one send of
-// a template to the same receivers under way at a time.
+// a template to the same receivers under way at a time, and have one doubtful send of a template at a time, unless you know that
+// the addresses of signers can be read: a record without them is a candidate of every send, so one doubt could take the document
+// of another.
 func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendParams, known func(documentID string) bool) ([]Respondent, error) {
 	var found []Respondent
 	for r, err := range s.AllRespondents(ctx, RespondentListParams{TemplateID: p.TemplateID}) {

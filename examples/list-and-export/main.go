@@ -62,7 +62,7 @@ func export(ctx context.Context, client *signforms.Client, status signforms.Docu
 		}
 		w.line(d.Signers, d.DocumentID, "", d.DocumentName, string(d.Status), d.AuthorEmail, at(d.CreatedAt), at(d.UpdatedAt))
 	}
-	for template, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
+	for template, err := range client.Templates.All(ctx, signforms.DocumentListParams{}) {
 		if err == nil {
 			err = w.respondents(ctx, client, template, status)
 		}

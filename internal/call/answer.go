@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,20 +45,6 @@ func (o Outcome) NoAnswer(timeout time.Duration) string {
 		return "the connection was closed before an answer came: " + o.Err.Error()
 	}
 	return o.Err.Error()
-}
-
-// Redirect is the text of an error about a redirect.
-func (o Outcome) Redirect() string {
-	host := "an unnamed place"
-	if u, err := url.Parse(o.Header.Get("Location")); err == nil && u.Host != "" {
-		host = u.Host
-		if u.Scheme != "" {
-			host += " (" + u.Scheme + ")" // often the only difference
-		}
-	} else if err == nil && u.Path != "" {
-		host = "another path of the same host"
-	}
-	return fmt.Sprintf("redirected to %s, which is never followed: correct the base URL or the endpoint", host)
 }
 
 // byteOrderMark is what some servers write before an answer.

@@ -213,29 +213,13 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 			require.EqualValues(t, 1, seen.Load())
 			e := clienttest.AsError(t, err)
 			require.Equal(t, status, e.StatusCode)
-			require.Equal(t, "redirected to "+strings.TrimPrefix(other.URL, "http://")+
-				" (http), which is never followed: correct the base URL or the endpoint", e.Message)
+			require.Equal(t, "redirected, which is never followed: correct the base URL or the endpoint", e.Message)
 			if call.SendsMail() {
 				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 			} else {
 				clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 			}
 		}
-	}
-	for location, want := range map[string]string{
-		"":                            "an unnamed place",
-		"/v2/get-documents?query=ann": "another path of the same host",
-		"://bad":                      "an unnamed place",
-		"https://user:pw@other.example.com/x?q=1": "other.example.com (https)",
-		"//other.example.com/x":                   "other.example.com",
-	} {
-		c, _ := mocked(t, func(req *http.Request) (*http.Response, error) {
-			resp := clienttest.Reply(req, 302, "moved")
-			resp.Header.Set("Location", location)
-			return resp, nil
-		})
-		err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), c)
-		require.EqualError(t, err, "list documents: 302: redirected to "+want+", which is never followed: correct the base URL or the endpoint")
 	}
 }
 

@@ -226,7 +226,7 @@ func failures(certificates *httptest.Server) []failure {
 		{name: "200 with an error", behave: answer(200, "", `{"error":"No such template"}`), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200),
 			text: "No such template"},
 		{name: "redirect", behave: answer(307, "Location: https://other.example.com/x\r\n", ""), reads: cell{1, 1, 307, signforms.ErrInvalid}, sends: onceUnknown.with(307),
-			text: "redirected to other.example.com"},
+			text: "redirected, which is never followed"},
 		{name: "408", behave: answer(408, "Connection: close\r\n", "slow"), reads: cell{1, 1, 408, signforms.ErrUnavailable}, sends: onceUnknown.with(408), body: "slow"},
 		{name: "429", behave: answer(429, "", "later"), reads: cell{4, 4, 429, signforms.ErrRateLimited}, sends: cell{4, 4, 429, signforms.ErrRateLimited},
 			remind: &cell{1, 1, 429, signforms.ErrRateLimited}, text: "later", body: "later"},

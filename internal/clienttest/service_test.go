@@ -71,7 +71,7 @@ func TestServiceSignsATemplate(t *testing.T) {
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
 	template := clienttest.AddOffer(srv)
 
-	listed, err := c.Templates.List(ctx, signforms.TemplateListParams{Query: "offer"})
+	listed, err := c.Templates.List(ctx, signforms.DocumentListParams{Query: "offer"})
 	require.NoError(t, err)
 	require.Equal(t, template, listed.Items[0].DocumentID)
 	got, err := c.Templates.Get(ctx, template)
@@ -132,7 +132,7 @@ func TestServiceListsRespondents(t *testing.T) {
 		all = append(all, r.RespondentDocumentID)
 	}
 	require.Equal(t, ids, all)
-	templates := gather(t, c.Templates.All(ctx, signforms.TemplateListParams{}))
+	templates := gather(t, c.Templates.All(ctx, signforms.DocumentListParams{}))
 	require.Len(t, templates, 1)
 	require.Equal(t, 7, templates[0].TotalRespondents)
 }

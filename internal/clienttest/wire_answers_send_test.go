@@ -25,7 +25,7 @@ var (
 )
 
 func testListTemplates(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
+	page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1, TotalItems: 2}, page.Pagination)
@@ -41,7 +41,7 @@ func testListTemplates(t *testing.T, c *signforms.Client, raw string) {
 }
 
 func testListTemplatesAliases(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
+	page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Len(t, page.Items, 1)

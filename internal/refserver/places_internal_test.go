@@ -83,7 +83,7 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 			page, err := c.Documents.List(t.Context(), p)
 			got = append(got, outcome(page, err, func(d signforms.Document) string { return d.DocumentName }))
 		}
-		page, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
+		page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
 		return append(got, outcome(page, err, func(d signforms.Document) string { return d.DocumentName }))
 	},
 	signforms.OpVoidDocument: func(t *testing.T, w *world, c *signforms.Client) (got []string) {

@@ -39,12 +39,10 @@ func newTemplatesList() *cobra.Command {
 	cmd := &cobra.Command{Use: "list", Short: "List templates", Args: cli.NoArgs}
 	listFlags(cmd, &p)
 	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
-		params := signforms.TemplateListParams{DocumentID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
-			SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 		if p.Page == 0 {
-			return c.Templates.All(ctx, params)
+			return c.Templates.All(ctx, p)
 		}
-		page, err := c.Templates.List(ctx, params)
+		page, err := c.Templates.List(ctx, p)
 		return onePage(p.Page, page, err)
 	})
 }
