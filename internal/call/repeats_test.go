@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-var repeatRuns = flag.Int("repeats.runs", 6000, "how many runs the model of repeated sends makes")
+var repeatRuns = flag.Int("repeats.runs", 3000, "how many runs the model of repeated sends makes")
 
 // repeatRun is one call in the model of repeated sends: what it is, and what goes wrong with it.
 type repeatRun struct {
@@ -128,7 +129,8 @@ func (r repeatRun) play(t *testing.T, certificates certificates) error {
 		ctx = r.ending(ctx, s.cut)
 	}
 	err = r.call.call.Do(ctx, c)
-	synctest.Wait() // until what was written has arrived
+	time.Sleep(time.Minute) // until all that is under way has arrived or ended
+	synctest.Wait()
 	r.judge(t, s, err, attempts.Load())
 	if r.call.call.Op == signforms.OpSendReminder && !strings.HasPrefix(r.fate, "429") { // which asks for slots in vain
 		require.Equal(t, attempts.Load(), slots.Load(), "slots; %v", r)
