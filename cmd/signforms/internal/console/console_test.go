@@ -126,7 +126,7 @@ func TestActsOnADocument(t *testing.T) {
 	p.Click("button[value=sign]")
 	p.WaitText("The signer has signed.")
 	d, _ := service.FindDocument(documentID)
-	require.Equal(t, signforms.StatusSigned, d.Status)
+	require.Equal(t, refserver.StatusSigned, d.Status)
 	require.Equal(t, "Sample", d.Values[0].Value)
 	p.Click("button[value=pay]")
 	p.WaitText("The document was paid.")
