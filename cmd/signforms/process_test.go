@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"testing"
@@ -240,16 +239,4 @@ func atMostOnce(t *testing.T, mailed map[string]int) {
 	for what, n := range mailed {
 		require.Equal(t, 1, n, what)
 	}
-}
-
-// sendAll returns the arguments to send the offer to six people, one a line.
-func sendAll(t *testing.T, s *testService) (args []string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "people.csv")
-	text := "name,email\n"
-	for i := range 6 {
-		text += fmt.Sprintf("P%d,p%d@example.com\n", i, i)
-	}
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return []string{"templates", "send", s.offer, "--csv", path, "--role", "Buyer", "--yes", "--json"}
 }

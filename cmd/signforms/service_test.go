@@ -35,7 +35,6 @@ type testService struct {
 	state                string // the folder for files that are kept between runs
 	names                []string
 	requestsBefore, mail int
-	ignores              string // an input that does not reach it: see altered
 }
 
 // newService starts a service with records in it. Its clock stands still.

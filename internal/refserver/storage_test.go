@@ -21,7 +21,6 @@ type fated struct {
 	fate     atomic.Int32 // the fate of every save
 	saves    atomic.Int32
 	loadFail atomic.Bool
-	fails    atomic.Bool // set by a test that has made it fail
 }
 
 func newFated() *fated {

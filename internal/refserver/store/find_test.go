@@ -204,19 +204,6 @@ func TestNumbersOfDeliveries(t *testing.T) {
 	require.True(t, dropped, "the bound was reached")
 }
 
-// loading is a keeper that has these records.
-type loading struct {
-	store.Keeper
-	writes []store.Write
-}
-
-func (k *loading) Load(put func(store.Write)) error {
-	for _, w := range k.writes {
-		put(w)
-	}
-	return nil
-}
-
 // TestSearchesInAnyCase: a letter is found by each of its forms, and by no other letter.
 func TestSearchesInAnyCase(t *testing.T) {
 	for _, c := range []struct {

@@ -1,11 +1,9 @@
 package sqlitestore_test
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,30 +27,6 @@ func other(t *testing.T, data string) string {
 	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", data)}))
 	require.NoError(t, s.Close())
 	return path
-}
-
-// checkpoint writes the WAL into the file, as another program may.
-func checkpoint(t *testing.T, path string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path))
-	require.NoError(t, err)
-	defer db.Close()
-	_, err = db.ExecContext(t.Context(), `pragma wal_checkpoint(truncate)`)
-	require.NoError(t, err)
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return content
-}
-
-func backup(t *testing.T, path string) []byte {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), "copy.db")
-	require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
-	return read(t, to)
 }
 
 // The file itself is locked, so no other name of it lets a second program in.
