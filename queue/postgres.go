@@ -99,8 +99,13 @@ func (s *postgresStore) prepare(ctx context.Context) (made bool, err error) {
 		_, err = t.exec(postgresSchema + recordVersion)
 		return err
 	})
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "42501" {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case ok && e.Code == "42501":
 		return false, fmt.Errorf("the tables are missing, and this role may not make them: run signforms-queue create with a role that may: %w", err)
+	case ok && e.Code == "42P07":
+		return false, fmt.Errorf("signforms_queue_schema says no version of the tables that are there: put its row back, or use another "+
+			"schema: %w", err)
 	}
 	return made, err
 }

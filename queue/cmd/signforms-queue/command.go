@@ -147,12 +147,12 @@ var errUnreadableDSN = errors.New("the Postgres DSN cannot be read") // the erro
 func (c *command) run(ctx context.Context, do func(*command, context.Context, *queue.Queue) error) (err error) {
 	var q *queue.Queue
 	if c.file != "" {
-		info, err := os.Stat(c.file)
-		if err == nil && info.Size() == 0 {
-			err = fmt.Errorf("%s is empty: give the file of a queue", c.file)
+		info, failed := os.Stat(c.file)
+		if failed == nil && info.Size() == 0 {
+			failed = fmt.Errorf("%s is empty: give the file of a queue", c.file)
 		}
-		if err != nil {
-			return err
+		if failed != nil {
+			return failed
 		}
 		q, err = queue.Open(c.file, nil)
 	} else {
@@ -162,12 +162,12 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 		}
 		defer pool.Close()
 		var there bool
-		err := pool.QueryRow(ctx, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL").Scan(&there)
-		if err == nil && !there {
-			err = errors.New("this database has no tables of a queue in the search_path")
+		failed = pool.QueryRow(ctx, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL").Scan(&there)
+		if failed == nil && !there {
+			failed = errors.New("this database has no tables of a queue in the search_path")
 		}
-		if err != nil {
-			return fmt.Errorf("opening the database: %w", err)
+		if failed != nil {
+			return fmt.Errorf("opening the database: %w", failed)
 		}
 		q, err = queue.OpenPostgres(ctx, pool, nil)
 	}

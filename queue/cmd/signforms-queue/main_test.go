@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -139,4 +140,25 @@ func TestExitCodes(t *testing.T) {
 		require.Zero(t, code)
 		require.Equal(t, help, out)
 	}
+}
+
+// A file of another version is refused, and stays as it is.
+func TestFileOfAnotherVersion(t *testing.T) {
+	path := newFile(t)
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec("PRAGMA user_version = 999")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, args := range []string{"list", "stats", "retry -failed", "erase -failed"} {
+		code, out, errs := do(t, "", strings.Fields(args+" -db "+path)...)
+		require.Equal(t, exitFailure, code, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, "use a newer version of the program")
+	}
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
 }
