@@ -94,7 +94,7 @@ func TestListsThatEndWithAnErrorArePartial(t *testing.T) {
 
 	// A table that waits for more records is printed all the same.
 	ofTemplates := func(r *http.Request) bool { return r.URL.Query().Get("documentType") == "PDF_TEMPLATE" }
-	altered(t, s, ofTemplates, func(body string) string { return strings.ReplaceAll(body, `"totalPages":1`, `"totalPages":3`) })
+	altered(t, s, ofTemplates, func(body string) string { return strings.ReplaceAll(body, `"totalDocuments":1`, `"totalDocuments":3`) })
 	shown, code := screen(t, 100, "", "templates", "list")
 	require.Equal(t, cli.ExitPartial, code, shown)
 	require.Contains(t, shown, "Buyer, Seller")

@@ -32,7 +32,7 @@ func (m *meter) Write(p []byte) (int, error) {
 		runtime.ReadMemStats(&stats)
 		m.at[m.records] = stats.HeapAlloc
 	}
-	m.late = m.late || m.requests.Load() > int64(m.records/100+2)
+	m.late = m.late || m.requests.Load() > int64(m.records/80+4)
 	return len(p), nil
 }
 
@@ -43,12 +43,13 @@ func TestListsAreStreamed(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
 		page, _ := strconv.Atoi(r.URL.Query().Get("page"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 		var docs []string
-		for i := range 100 {
+		for i := (page - 1) * limit; i < min(page*limit, 100*pages); i++ {
 			docs = append(docs, fmt.Sprintf(`{"documentId":"%08x-0000-4000-8000-000000000000","documentName":"%s","status":"PENDING","createdAt":%q}`,
-				page*100+i, strings.Repeat("n", 200), time.Unix(int64(-page*100-i), 0).UTC().Format(time.RFC3339)))
+				i, strings.Repeat("n", 200), time.Unix(int64(-i), 0).UTC().Format(time.RFC3339)))
 		}
-		fmt.Fprintf(w, `{"documents":[%s],"pagination":{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}}`, strings.Join(docs, ","), page, pages, 100*pages)
+		fmt.Fprintf(w, `{"documents":[%s],"pagination":{"currentPage":%d,"totalPages":%d,"totalDocuments":%d}}`, strings.Join(docs, ","), page, (100*pages+limit-1)/limit, 100*pages)
 	}))
 	defer srv.Close()
 	t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
