@@ -52,8 +52,8 @@ func (b *background) within(
 		b.drop()
 	}
 	if first {
-		b.log.LogAttrs(ctx, slog.LevelError, "queue: the store did not answer, trying again", slog.String("what", what),
-			slog.Duration("after", limit), slog.String("error", err.Error()))
+		b.log.LogAttrs(ctx, slog.LevelError, "queue: the store did not answer, Run gave it up and tries again",
+			slog.String("what", what), slog.Duration("waited", limit), slog.String("error", err.Error()))
 	}
 	if errors.Is(err, errNoAnswer) {
 		return err

@@ -63,7 +63,8 @@ func TestComplete(t *testing.T) {
 		defer mu.Unlock()
 		outcomes[set.Entry.Subject] = append(outcomes[set.Entry.Subject], set.Outcome)
 	}})
-	s.accept(q, completed("sound", 1), completed("sound", 2), completed("error", 1), completed("panic", 1), completed("forgotten", 1), completed("lost", 1), completed("stale", 1))
+	s.accept(q, completed("sound", 1), completed("sound", 2), completed("error", 1), completed("panic", 1), completed("forgotten", 1), completed("lost", 1), completed("stale", 1),
+		completed("late", 1), completed("late", 2))
 	stop := s.run(q, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
 		mu.Lock()
 		tries[name(e)]++
@@ -72,9 +73,12 @@ func TestComplete(t *testing.T) {
 		if e.SubjectID() == "lost" && first { // as if its lease had ended and another worker had it
 			s.exec("UPDATE signforms_lines SET token = 7 WHERE id = (SELECT line_id FROM signforms_events WHERE subject = 'lost')")
 		}
+		if name(e) == "late/1" { // as if the transaction of a worker before was committed only now
+			s.exec("UPDATE signforms_events SET state = 1, settled = 1 WHERE id = (SELECT min(id) FROM signforms_events WHERE subject = 'late')")
+		}
 		tx, err := l.enter(ctx, e)
 		if err != nil {
-			if e.SubjectID() != "lost" || !errors.Is(err, queue.ErrLost) {
+			if e.SubjectID() != "lost" && name(e) != "late/1" || !errors.Is(err, queue.ErrLost) {
 				t.Error(e.SubjectID(), err)
 			}
 			return errors.Join(err, tx.Rollback(ctx))
@@ -99,11 +103,12 @@ func TestComplete(t *testing.T) {
 	s.exec("UPDATE signforms_lines SET lease = 1") // of the one that was lost
 	s.settled(q)
 	stop()
-	require.Equal(t, []string{"error/1", "forgotten/1", "lost/1", "panic/1", "sound/1", "sound/2", "stale/1"}, l.entries())
+	require.Equal(t, []string{"error/1", "forgotten/1", "late/2", "lost/1", "panic/1", "sound/1", "sound/2", "stale/1"}, l.entries())
 	require.Equal(t, []queue.Outcome{queue.Retrying, queue.Processed}, outcomes["forgotten"])
 	require.Equal(t, []queue.Outcome{queue.Processed}, outcomes["error"])
 	require.Equal(t, []queue.Outcome{queue.Processed}, outcomes["panic"])
 	require.Equal(t, []queue.Outcome{queue.Processed, queue.Processed}, outcomes["sound"])
+	require.Equal(t, []queue.Outcome{queue.Stale, queue.Processed}, outcomes["late"])
 	for _, e := range s.list(q, queue.Filter{}) {
 		require.Equal(t, queue.Done, e.State, fmt.Sprint(e))
 	}

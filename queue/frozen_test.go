@@ -152,7 +152,7 @@ func TestRunAfterASilentFailover(t *testing.T) {
 		require.Fail(t, "the event did not run within 20 seconds")
 	}
 	s.settled(receiver)
-	require.Equal(t, 1, log.count(`what="looking for due lines"`), "once")
+	require.Equal(t, 1, log.count(`gave it up and tries again" what="looking for due lines" waited=5s`), "once")
 }
 
 // A client that freezes in the middle of a transaction does not keep the lines that it has locked.

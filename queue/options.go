@@ -112,7 +112,7 @@ const (
 	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
 	GivenUp   Outcome = "failed"    // failed for good, and listed until it is retried or erased; or failed after it was erased while it ran
 	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
-	Stale     Outcome = "stale"     // not stored: the lease had ended or the store did not answer
+	Stale     Outcome = "stale"     // not stored: the lease had ended, the store did not answer, or ErrLost
 )
 
 // settings are Options with their defaults.

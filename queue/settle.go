@@ -229,6 +229,10 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 		}
 		tries++
 		pending := found && states[state] == Pending
+		if !pending && errors.Is(err, ErrLost) { // somebody else has settled it
+			s.Outcome, s.Retry = Stale, time.Time{}
+			return settledForGood, nil
+		}
 		if !pending || tries > 0 && (webhook.IsPermanent(err) || tries >= r.maxTries) {
 			s.Outcome, s.Retry = GivenUp, time.Time{}
 			_, stored = t.exec(markFailed, c.entry.ID, at.now, text)

@@ -168,7 +168,7 @@ func (r *runner) note(c *claim, s *Settled) {
 	case Released:
 		r.log(slog.LevelWarn, "queue: event interrupted by the end of Run", &c.entry)
 	case Stale:
-		r.log(slog.LevelWarn, "queue: outcome not stored, the lease had ended or the store did not answer", &c.entry, attrs...)
+		r.log(slog.LevelWarn, "queue: outcome not stored, the line was lost or the store did not answer", &c.entry, attrs...)
 	}
 }
 
@@ -194,8 +194,9 @@ func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	return next, goOn
 }
 
-// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its lease has ended and another worker
-// holds the line, or the event was erased or processed meanwhile. Roll the transaction back.
+// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its lease has ended and another
+// worker holds the line, or the event was erased or processed meanwhile. Roll the transaction back, and return the error: the
+// event is then not reported as failed.
 var ErrLost = errors.New("queue: the event is not this function's any more")
 
 // Complete marks the event of the function with this ctx as processed in the function's own transaction tx, which must be of
@@ -211,8 +212,9 @@ var ErrLost = errors.New("queue: the event is not this function's any more")
 //	return tx.Commit(ctx)
 //
 // If tx is committed, the event has been processed, whatever the function returns then and even if the process dies. If it
-// is not, the try has failed, even if the function returns nil. Call Complete last: another worker that gets the event
-// waits for tx in its own Complete. A queue in a SQLite file returns an error, because its transactions are its own.
+// is not, the try has failed, even if the function returns nil. Call Complete last, and commit at once: until tx ends, no
+// worker gets further with the line, and the server ends it by itself only if the DSN sets idle_in_transaction_session_timeout.
+// It may still be committed when the lease has ended; Complete of another worker then returns [ErrLost]. A queue in a SQLite file returns an error, because its transactions are its own.
 func Complete(ctx context.Context, tx pgx.Tx) error {
 	c, ok := ctx.Value(completionKey{}).(*completion)
 	if !ok {
