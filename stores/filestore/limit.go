@@ -1,6 +1,7 @@
 package filestore
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -31,7 +32,8 @@ type clock func() (session string, since time.Duration, err error)
 var _ signforms.LimitStore = (*LimitStore)(nil)
 
 // NewLimitStore returns the store in the file at path. The first use of the store makes the folder and a lock file beside path.
-// The file itself is made when a slot is first held.
+// The file itself is made when a slot is first held. All processes must give the same path: a hard link to the file is another
+// file, and by a symbolic link it has another lock.
 func NewLimitStore(path string) *LimitStore {
 	return &LimitStore{path: path, clock: machineClock}
 }
@@ -141,6 +143,12 @@ func (h *held) free(limit, i int, now time.Duration) time.Duration {
 func (s *LimitStore) change(ctx context.Context, fn func(*state) bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.path == "" {
+		return errors.New("the path is empty: give NewLimitStore the path of a file")
+	}
+	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file: give NewLimitStore the path of one", s.path)
+	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
@@ -177,8 +185,8 @@ func (s *LimitStore) load() (st *state, moved bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	var old state
-	if err := json.Unmarshal(text, &old); err != nil || old.Version != version {
+	old, whole := parse(text)
+	if !whole {
 		return nil, false, fmt.Errorf("%s is damaged: remove it when no reminder has been sent for 17 minutes", s.path)
 	}
 	var shift time.Duration
@@ -191,6 +199,20 @@ func (s *LimitStore) load() (st *state, moved bool, err error) {
 		}
 	}
 	return st, moved, nil
+}
+
+// parse reads the content of the file. Only what encode writes is whole: a name that is missing or unknown would free slots.
+func parse(text []byte) (st state, whole bool) {
+	if json.Unmarshal(text, &st) != nil || st.Version != version || st.Keys == nil {
+		return st, false
+	}
+	again, err := encode(&st)
+	return st, err == nil && bytes.Equal(text, again)
+}
+
+func encode(st *state) ([]byte, error) {
+	text, err := json.Marshal(st)
+	return append(text, '\n'), err
 }
 
 // at returns what is still held now, with all times moved by shift.
@@ -211,9 +233,9 @@ func (h held) at(now, shift time.Duration) held {
 
 // save replaces the file. The new content is on disk when it returns.
 func (s *LimitStore) save(st *state) error {
-	text, err := json.Marshal(st)
+	text, err := encode(st)
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(s.path, append(text, '\n'))
+	return atomicfile.Write(s.path, text)
 }

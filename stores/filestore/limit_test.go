@@ -104,6 +104,46 @@ func TestDamagedFileGivesNoSlot(t *testing.T) {
 	require.Empty(t, slot)
 }
 
+// Whatever letter of a name is wrong: the file is not read as one that holds nothing.
+func TestFileWithAnotherNameGivesNoSlot(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "limits")
+	store := filestore.NewLimitStore(path)
+	_, _, err := store.Take(t.Context(), "k", 1, time.Minute)
+	require.NoError(t, err)
+	require.NoError(t, store.Block(t.Context(), "k", time.Minute))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, name := range []string{"version", "session", "saved", "keys", "slots", "id", "until", "for", "closed"} {
+		for _, wrong := range []string{"x" + name[1:], strings.ToUpper(name)} {
+			text := strings.Replace(string(whole), `"`+name+`":`, `"`+wrong+`":`, 1)
+			require.NotEqual(t, string(whole), text)
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			slot, _, err := store.Take(t.Context(), "k", 5, time.Minute)
+			require.ErrorContains(t, err, "is damaged", wrong)
+			require.Empty(t, slot)
+		}
+	}
+	for _, text := range []string{`{"version":1}`, `{"version":1,"session":"","saved":0,"keys":null}` + "\n"} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, _, err := store.Take(t.Context(), "k", 5, time.Minute)
+		require.ErrorContains(t, err, "is damaged", text)
+	}
+}
+
+func TestPathThatIsNoFile(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	_, _, err := filestore.NewLimitStore("").Take(t.Context(), "k", 5, time.Minute)
+	require.ErrorContains(t, err, "the path is empty")
+	for _, path := range []string{os.DevNull, folder} {
+		_, _, err = filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
+		require.ErrorContains(t, err, "is not a regular file")
+		require.NotContains(t, err.Error(), "remove")
+		require.NoFileExists(t, path+".lock")
+	}
+	require.NoFileExists(t, ".lock")
+}
+
 func TestFileIsReadableByItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "limits")
 	_, _, err := filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
