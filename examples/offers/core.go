@@ -24,10 +24,10 @@ const (
 )
 
 // The indexes rule out two doubts about one template, whose documents nobody could tell apart if their signers cannot be read, and
-// a document of two offers. Times are Unix milliseconds, 0 for never.
+// a document of two offers. A template's id is the same in any case. Times are Unix milliseconds, 0 for never.
 const schema = `
 CREATE TABLE IF NOT EXISTS offers (
-	ref TEXT PRIMARY KEY, template TEXT NOT NULL, role TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
+	ref TEXT PRIMARY KEY, template TEXT NOT NULL COLLATE NOCASE, role TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
 	state TEXT NOT NULL DEFAULT 'new', document TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '',
 	attempt INTEGER NOT NULL DEFAULT 0, sent INTEGER NOT NULL DEFAULT 0, reminded INTEGER NOT NULL DEFAULT 0, pdf BLOB
 );

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -214,6 +215,21 @@ func TestTwoDoubtsAboutOneAddress(t *testing.T) {
 	require.Equal(t, 2, f.documents())
 }
 
+// A template's id is the same in any case.
+func TestTwoDoubtsAboutOneTemplateInOtherCase(t *testing.T) {
+	f := newFixture(t)
+	f.lose(2, true)
+	f.want("1", "ann@example.com")
+	f.template = strings.ToUpper(f.template)
+	f.want("2", "ann@example.com")
+	f.passes()
+	require.Equal(t, []string{"1 sending", "2 new"}, f.states())
+	f.later()
+	f.later()
+	require.Equal(t, []string{"1 open", "2 open"}, f.states())
+	require.Equal(t, 2, f.documents())
+}
+
 // Somebody sent the same template to the same address by hand: a program cannot tell which document is the offer's.
 func TestAPersonDecides(t *testing.T) {
 	f := newFixture(t)
@@ -372,6 +388,16 @@ func TestPDFThatIsNotWhole(t *testing.T) {
 		case "/announced":
 			w.Header().Set("Content-Length", "1000")
 			io.WriteString(w, pdf)
+		case "/endless": // a body that ends with the connection: nobody can tell whether it was cut off after an inner mark
+			connection, out, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				io.WriteString(out, "HTTP/1.1 200 OK\r\n\r\n"+pdf)
+				out.Flush()
+				connection.Close()
+			}
+		case "/chunks":
+			w.(http.Flusher).Flush()
+			io.WriteString(w, pdf)
 		case "/cut":
 			io.WriteString(w, pdf[:12])
 		case "/whole":
@@ -380,13 +406,13 @@ func TestPDFThatIsNotWhole(t *testing.T) {
 	}))
 	defer files.Close()
 	f.Hosts = []string{files.URL}
-	for _, path := range []string{"/away", "/round", "/announced", "/cut", "/empty"} {
+	for _, path := range []string{"/away", "/round", "/announced", "/endless", "/cut", "/empty"} {
 		_, err := f.download(t.Context(), files.URL+path)
 		require.Error(t, err, path)
 		require.NotContains(t, err.Error(), "token")
 	}
 	require.Zero(t, asked)
-	for _, path := range []string{"/near", "/whole"} {
+	for _, path := range []string{"/near", "/whole", "/chunks"} {
 		got, err := f.download(t.Context(), files.URL+path)
 		require.NoError(t, err)
 		require.Equal(t, pdf, string(got))

@@ -51,8 +51,13 @@ func (a *Offers) listed(r *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// download gets a PDF from one of the hosts, whole: one that was cut off has no mark at its end. Its errors do not quote the
-// link, because anyone with the link can read the document.
+// bounded reports whether an answer says where its body ends, so that reading one that was cut off fails.
+func bounded(answer *http.Response) bool {
+	return answer.ContentLength >= 0 || len(answer.TransferEncoding) > 0 || answer.Uncompressed || answer.ProtoMajor > 1
+}
+
+// download gets a PDF from one of the hosts, whole: the answer says where it ends, and the PDF has a mark at its end. Its errors
+// do not quote the link, because anyone with the link can read the document.
 func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil || a.listed(r, nil) != nil {
@@ -65,7 +70,7 @@ func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
 	}
 	defer answer.Body.Close()
 	pdf, err := io.ReadAll(io.LimitReader(answer.Body, maxPDF+1))
-	whole := bytes.HasPrefix(pdf, []byte("%PDF-")) && bytes.Contains(pdf[max(0, len(pdf)-1024):], []byte("%%EOF"))
+	whole := bounded(answer) && bytes.HasPrefix(pdf, []byte("%PDF-")) && bytes.Contains(pdf[max(0, len(pdf)-1024):], []byte("%%EOF"))
 	if err == nil && (answer.StatusCode != http.StatusOK || len(pdf) > maxPDF || !whole) {
 		err = fmt.Errorf("the download was answered %d, with %d bytes that are not a whole PDF", answer.StatusCode, len(pdf))
 	}
