@@ -33,7 +33,8 @@ type Options struct {
 	Profile Profile
 }
 
-// ReminderLimit is how many reminders of an API key are accepted in any window of time.
+// ReminderLimit is how many reminders of an API key are accepted in any window of time. The client of the SDK sends the next one
+// a second after the window, so that a test advances the clock by 15 min 1 s.
 type ReminderLimit struct {
 	Requests int           // in any Window; default 5
 	Window   time.Duration // default 15 minutes
