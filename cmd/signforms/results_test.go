@@ -137,7 +137,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 			says: "line 3 was sent before, and nothing follows that: undo the edit"},
 		{args: []string{m.offer}, file: m.results(), from: "line,state", to: "3,sent",
 			says: "the names of the columns is not there: undo the edit"},
-		{args: []string{m.offer}, file: m.results(), from: "results of,send\n", says: `its header has "file"`},
+		{args: []string{m.offer}, file: m.results(), from: "results of,send\n", says: `has "file" where`},
 		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
 	} {
 		if c.file != "" {
@@ -215,6 +215,18 @@ func TestRest(t *testing.T) {
 	stdout, _ := m.sends(t, m.path, cli.ExitOK)
 	require.Empty(t, stdout)
 	m.sends(t, rest, cli.ExitOK)
+	m.requireEach(t, 6)
+}
+
+// A place where --rest cannot write is refused before any line is marked.
+func TestRestIntoAPlaceThatIsNone(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	for _, place := range []string{m.path, m.results(), filepath.Join(filepath.Dir(m.path), "none", "rest.csv")} {
+		_, stderr := m.sends(t, m.path, cli.ExitUsage, "--rest", place)
+		require.Contains(t, stderr, "nothing was moved", place)
+		require.NoFileExists(t, m.results(), place)
+	}
+	m.sends(t, m.path, cli.ExitOK)
 	m.requireEach(t, 6)
 }
 

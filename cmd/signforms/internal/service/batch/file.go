@@ -85,6 +85,9 @@ func (c *sendCommand) sendAll(cmd *cobra.Command, r *results, people []person) e
 // writeRest moves the lines that are failed or not begun to another file. It marks them before that file is there, so
 // that no line is ever to be sent from both.
 func (c *sendCommand) writeRest(cmd *cobra.Command, r *results, people []person, header []byte) error {
+	if err := c.checkRest(r); err != nil {
+		return err
+	}
 	name, err := filepath.Rel(filepath.Dir(c.file), c.rest)
 	if err != nil {
 		name = c.rest
@@ -125,6 +128,28 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, r *results, people []person,
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, which %s sends no more: edit and send that file\n",
 		cli.Count(lines, "line is", "lines are"), c.rest, c.file)
 	return nil
+}
+
+// checkRest refuses a place to which --rest cannot write, before any line is marked.
+func (c *sendCommand) checkRest(r *results) error {
+	rest, err := filepath.Abs(c.rest)
+	if err != nil {
+		return cli.UsageError("%s: %w", c.rest, err)
+	}
+	there, statErr := os.Stat(rest)
+	for _, used := range []string{c.file, r.path} {
+		other, err := filepath.Abs(used)
+		info, otherErr := os.Stat(used)
+		if err != nil || rest == other || statErr == nil && otherErr == nil && os.SameFile(there, info) {
+			return cli.UsageError("--rest %s: this run uses that file: nothing was moved; name a new file", c.rest)
+		}
+	}
+	probe, err := os.CreateTemp(filepath.Dir(rest), ".signforms-rest-*")
+	if err != nil {
+		return cli.UsageError("--rest %s: nothing was moved: %w", c.rest, cli.PathCause(err))
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
 }
 
 // withEnd returns a copy of a line with a line end.

@@ -216,8 +216,7 @@ func (r *results) checkHeader(want [2]string, name, value string) error {
 	case name == want[0] && value == want[1]:
 		return nil
 	case name != want[0]:
-		return cli.UsageError("%s: its header has %q where %q should be: undo the edit, or name another file", r.path, name,
-			want[0])
+		return cli.UsageError("nothing was sent: the header of %s has %q where %q should be: undo the edit", r.path, name, want[0])
 	case name == "file":
 		return cli.UsageError("nothing was sent: FILE is not the one that %s is of: undo the edit of FILE. To correct "+
 			"lines that were not sent, then say --rest NEW.csv, and edit NEW.csv", r.path)

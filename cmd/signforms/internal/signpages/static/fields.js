@@ -67,6 +67,7 @@ const wanted = () => [...fields.slice(last + 1), ...fields.slice(0, last + 1)].f
 function follow() {
 	if (!next) return;
 	const field = wanted();
+	next.dataset.to = field ? "field" : "sign";
 	next.textContent = field ? `Next field (${fields.indexOf(field) + 1} of ${fields.length})` : "Go to “Sign”";
 }
 next?.addEventListener("click", () => {
@@ -77,7 +78,7 @@ next?.addEventListener("click", () => {
 		last = fields.indexOf(field);
 	}
 	to.focus({ preventScroll: true });
-	to.scrollIntoView({ block: "center", inline: "center" });
+	to.scrollIntoView({ block: "center", inline: "nearest" });
 	follow();
 });
 
@@ -102,7 +103,7 @@ export function place(box, number, width, height) {
 function placed(field, box, width, height) {
 	field.place?.spot.remove();
 	const spot = document.createElement("div");
-	spot.className = `spot ${field.kind}${field.x > 0.5 ? " right" : ""}`;
+	spot.className = `spot ${field.kind}${Number(field.x) + field.width / 2 > 0.5 ? " right" : ""}`;
 	for (const [side, value] of [["left", field.x], ["top", field.y], ["width", field.width], ["height", field.height]]) spot.style[side] = `${value * 100}%`;
 	const control = controlOf(field);
 	const hint = document.createElement("span");
