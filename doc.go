@@ -67,10 +67,10 @@
 // meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches [ErrIncomplete],
 // and Error.Yielded and Error.Reported say how many came and how many the service reports.
 //
-// For that, pages overlap by a few records. A list of one page costs one request if the service says that there is no other,
-// otherwise up to three. A list of n pages of 100 costs at most n+3 requests up to n = 10, and about n/6 more for longer
-// lists; n+1 where totals are reported and the list is newest first; more if anything has moved meanwhile. If a service's
-// totals count something else, set [Endpoint].IgnoreTotals.
+// For that, pages overlap by a few records. A list of one page costs one request if that is not full and the service says that
+// there is no other, otherwise up to three. A list that does not change, of n pages of 100, costs at most n+3 requests up to
+// n = 10, and about n/6 more for longer lists; more with smaller pages, where the service caps or ignores limits, or if anything
+// has moved meanwhile. If a service's totals count something else, set [Endpoint].IgnoreTotals.
 //
 // # What is assumed
 //

@@ -54,14 +54,16 @@ func TestAllUnderEachReportOfTotals(t *testing.T) {
 	}
 }
 
-// TestOnePageIsOneRequest where its total is reported.
+// TestOnePageIsOneRequest where its total is reported and it is not full.
 func TestOnePageIsOneRequest(t *testing.T) {
-	for _, n := range []int{0, 30, 100} {
-		s := &listService{answer: func(_ int, r listRequest) string { return pageJSON(upTo(n), total(n, r)) }}
+	for n, requests := range map[int]int{0: 1, 30: 1, 99: 1, 100: 2} {
+		s := &listService{answer: func(_ int, r listRequest) string {
+			return pageJSON(window(upTo(n), r.page, r.limit), total(n, r))
+		}}
 		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
 		require.NoError(t, err)
 		require.Len(t, ids, n)
-		require.Len(t, s.requests, 1)
+		require.Len(t, s.requests, requests)
 	}
 }
 

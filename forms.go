@@ -3,6 +3,7 @@ package signforms
 import (
 	"context"
 	"iter"
+	"math"
 	"strings"
 	"time"
 
@@ -147,6 +148,9 @@ func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) i
 		limit: p.Limit,
 		id:    (*FormResponse).id,
 		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
+	}
+	if p.FormID == "" {
+		all.limit = math.MaxInt // there are no pages, so none is full
 	}
 	all.fetch = func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
 		p := p

@@ -226,15 +226,15 @@ func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging
 	if err != nil {
 		return nil, paging.Answer{Refusal: refusal(err)}, err
 	}
-	a := paging.Answer{Total: p.total, Pages: p.pages, More: p.more, Nameless: len(p.Items) > 0,
+	a := paging.Answer{Total: p.total, Pages: p.pages, More: p.more,
 		IDs: make([]paging.ID, len(p.Items)), Times: make([]time.Time, len(p.Items))}
 	for i := range p.Items {
 		item := &p.Items[i]
 		a.IDs[i], a.Times[i] = recordID(l.id(item)), l.at(item)
 		if l.id(item) != "" {
-			a.Nameless = false
 			continue
 		}
+		a.Nameless = true
 		content, _ := json.Marshal(item)                                  // of strings, numbers, times and JSON that was decoded
 		for n := 0; n == 0 || slices.Contains(a.IDs[:i], a.IDs[i]); n++ { // two may be the same
 			a.IDs[i] = recordID(fmt.Sprint(n, string(content)))
@@ -276,7 +276,7 @@ var likelyCauses = map[paging.State]string{
 	paging.Restless: "the list changes faster than it can be read, or comes in another order each time: " +
 		"try again later, or with a narrower filter",
 	paging.Missing: "a second look found no more: the service may ignore the page, or count something else: see Endpoint",
-	paging.Nameless: "they have no id, so a further page cannot be told from the same again: " +
+	paging.Nameless: "some records have no id, so a further page cannot be told from the same again: " +
 		"ask for further pages by their number",
 }
 

@@ -62,8 +62,8 @@ func TestAllWhenTheFirstPageIsLarger(t *testing.T) {
 // TestAllWithoutIDs: without pagination nothing tells a further page from the same again, and that is an error.
 func TestAllWithoutIDs(t *testing.T) {
 	for pagination, wantErr := range map[string]string{
-		``: "they have no id", `,"pagination":{"totalPages":1}`: "",
-		`,"pagination":{"totalPages":2}`: "they have no id",
+		``: "records have no id", `,"pagination":{"totalPages":1}`: "",
+		`,"pagination":{"totalPages":2}`: "records have no id",
 	} {
 		s := &listService{answer: func(int, listRequest) string {
 			return `{"documents":[{"documentName":"a"},{"documentName":"b"}]` + pagination + `}`

@@ -31,7 +31,7 @@ type Answer struct {
 	Total    *int        // records in the list
 	Pages    *int        // that the service counts with this limit
 	More     More
-	Nameless bool // there are records, and none has an id
+	Nameless bool // a record has no id
 	Refusal  Refusal
 }
 
@@ -52,7 +52,7 @@ const (
 	Whole          // every record that was there all the time was seen
 	Restless       // the list changes faster than it can be read
 	Missing        // the service has more records than it lists, or may have
-	Nameless       // the records have no ids
+	Nameless       // a record has no id, and there are further pages, or may be
 )
 
 // Step is what an answer adds. The last step of a list has another state than Reading.

@@ -16,8 +16,8 @@ import (
 // the chain in the same order. A record without a time proves it by itself.
 //
 // End. A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
-// change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page never ends a list, except
-// the first if the total equals it.
+// change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page never ends a list: its
+// total, like its denial of further pages, may count this page alone.
 //
 // Without overlap. Where the service ignores or refuses limits, or has no order, the pages of the first limit are read from the
 // first on, several times: until the total, which never changed, equals what was seen, or two passes read the same.
@@ -36,7 +36,7 @@ type walk struct {
 	least    int  // records that the last answer tells of
 	told     bool // the last answer tells something
 	requests int
-	behind   bool // the page behind a short one was asked for
+	behind   bool // the last page ends the list if the next is empty
 
 	covered  int  // where the chain ends in the list of the last answer, counted from 0
 	end      []ID // the page with its end
@@ -85,8 +85,16 @@ func (w *walk) unseen(ids []ID) (places []int) {
 	return places
 }
 
-// read takes an answer whose ids are in seen, and returns what to ask for next while it is Reading.
-func (w *walk) read(r Request, a Answer) (Request, State) {
+// read takes an answer whose ids are in seen, and returns what to ask for next while it is Reading. A record without an id is
+// told from another only on a list of one page.
+func (w *walk) read(r Request, a Answer) (next Request, state State) {
+	if next, state = w.step(r, a); a.Nameless && (state == Reading || w.requests > 1) {
+		state = Nameless
+	}
+	return next, state
+}
+
+func (w *walk) step(r Request, a Answer) (Request, State) {
 	if a.Refusal != NotRefused {
 		if !w.isBehind(r, a.Refusal) {
 			w.requests++
@@ -101,8 +109,6 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 	again := r.Page == 2 && w.last.Page == 1 && len(a.IDs) > 0 && !totalMoved && startsWith(w.lastIDs, a.IDs)
 	w.last, w.lastIDs = r, a.IDs
 	switch {
-	case a.Nameless && a.More != NoMore:
-		return r, Nameless
 	case again && all && w.least <= len(w.seen): // the page is ignored
 		return r, Whole
 	case again:
@@ -111,8 +117,6 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 		return r, Restless
 	case w.number > 0:
 		return w.passOn(r, a)
-	case len(a.IDs) > r.Limit && w.requests == 1 && a.More == NoMore && w.least <= len(a.IDs):
-		return r, Whole
 	case len(a.IDs) > r.Limit:
 		return w.startPass()
 	}
@@ -179,11 +183,13 @@ func (w *walk) chain(r Request, a Answer, totalMoved bool) (Request, State) {
 		switch short := w.short(r, n); {
 		case w.requests == 1 && n == 0 && w.least == 0:
 			return r, Whole
-		case w.ends(short, start+n) && w.told:
+		case short && w.mayEnd(start+n) && w.told:
 			return r, Whole
-		case w.ends(short, start+n):
+		case short && w.mayEnd(start+n):
 			w.behind = true
 			return Request{r.Page + 1, r.Limit}, Reading
+		case w.requests == 1: // an empty second page ends a list that may end with the first
+			w.behind = w.told && w.mayEnd(start+n)
 		case !short && n < r.Limit && w.requests > 1: // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
@@ -266,12 +272,9 @@ func (w *walk) short(r Request, n int) bool {
 // counted reports whether all records that the service tells of were seen, and their number never changed.
 func (w *walk) counted() bool { return w.total != nil && !w.changed && len(w.seen) >= *w.total }
 
-// ends reports whether a page of the chain is the last, if it ends there.
-func (w *walk) ends(short bool, end int) bool {
-	if w.least > end || w.total != nil && !w.changed && !w.counted() {
-		return false
-	}
-	return short || w.requests == 1 && w.total != nil && *w.total == end // a later total may be older than its page
+// mayEnd reports whether nothing that the service tells contradicts that a page of the chain is the last, if it ends there.
+func (w *walk) mayEnd(end int) bool {
+	return w.least <= end && (w.total == nil || w.changed || w.counted())
 }
 
 // next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it, and how
@@ -318,7 +321,7 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	more := w.least > w.count || a.More == Promised
 	same := w.number > 1 && w.sum == w.lastSum
 	switch {
-	case w.counted() && len(w.seen) == *w.total:
+	case w.counted() && len(w.seen) == *w.total && (r.Page > 1 || len(a.IDs) < r.Limit):
 		return r, Whole
 	case w.stale < maxStale && (len(a.IDs) >= max(w.full, 1) || more):
 		return Request{r.Page + 1, r.Limit}, Reading
