@@ -192,7 +192,8 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 //   - None: it was not sent, if the list began at least Options.AttemptTimeout and one minute after Send returned. Before that the
 //     request may still arrive. Measure that time by a monotonic clock, as time.Since does. A program that was restarted
 //     begins to count anew.
-//   - One: it is this send, unless somebody else sent the template to the same people.
+//   - One: it is this send if all addresses of its signers could be read, unless somebody else sent the template to the same
+//     people. If they could not be read, it may be somebody else's: let a person decide.
 //   - Several: nothing tells which. Let a person decide; do not send again.
 //
 // It cannot find a document whose signer's address was changed, which was deleted, or which is in another workspace. It cannot
@@ -217,8 +218,13 @@ func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendPar
 // walk over a template's respondents can serve many sends. It is false only if r names another template, or if the address of
 // every signer was read and a receiver's is not among them. Addresses are compared without blanks at their ends and without
 // regard to case. Further signers, such as a template's fixed ones, do not matter. What cannot be read or compared may be this
-// send: no signers, or an address with a name, a mask or letters outside ASCII. Neither a time nor an order makes it false.
+// send: no record, no signers, or an address with a name, two dots in a row, no dot in its domain, or characters that no address
+// has, as most masks have. A mask that reads like an address counts as somebody else's. Neither a time nor an order makes it
+// false.
 func (p TemplateSendParams) MayBe(r *Respondent) bool {
+	if r == nil {
+		return true
+	}
 	if isUUID(r.TemplateID) && !strings.EqualFold(r.TemplateID, p.TemplateID) {
 		return false
 	}
@@ -233,7 +239,7 @@ func (p TemplateSendParams) MayBe(r *Respondent) bool {
 	})
 }
 
-var addressText = regexp.MustCompile(`^[\w.!#$+/=?^{|}~'-]+@[\w-]+(\.[\w-]+)*$`)
+var addressText = regexp.MustCompile(`^[\w!#$+/=?^{|}~'-]+(\.[\w!#$+/=?^{|}~'-]+)*@[\w-]+(\.[\w-]+)+$`)
 
 // plainAddress reports whether two addresses of this form are those of two people if they differ.
 func plainAddress(email string) bool {

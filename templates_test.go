@@ -54,6 +54,9 @@ func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
 		"an address beside one unread":     {signers: `[{"email":"ben@example.com"},{"email":null}]`},
 		"an address with a name":           {signers: `[{"email":"Ann <ann@example.com>"}]`},
 		"an address with a mask":           {signers: `[{"email":"a**@example.com"}]`},
+		"an address with dots as a mask":   {signers: `[{"email":"a...@example.com"}]`},
+		"a domain with dots as a mask":     {signers: `[{"email":"ann@e..com"}]`},
+		"a domain without a dot":           {signers: `[{"email":"ann@example"}]`},
 		"an address with an ellipsis":      {signers: `[{"email":"a…@example.com"}]`},
 		"an address with escapes":          {signers: `[{"email":"ann%40example.com"}]`},
 		"an address with a scheme":         {signers: `[{"email":"mailto:ann@example.com"}]`},
@@ -79,6 +82,11 @@ func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
 			require.Equal(t, own, found[0].RespondentDocumentID)
 		})
 	}
+}
+
+// TestMayBeOfNothing: a record that is not there cannot be told to be another.
+func TestMayBeOfNothing(t *testing.T) {
+	require.True(t, sendTo("ann@example.com").MayBe(nil))
 }
 
 func TestSentCandidatesAreThoseThatNobodyKnows(t *testing.T) {
