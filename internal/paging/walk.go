@@ -321,7 +321,7 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	more := w.least > w.count || a.More == Promised
 	same := w.number > 1 && w.sum == w.lastSum
 	switch {
-	case w.counted() && len(w.seen) == *w.total && (r.Page > 1 || len(a.IDs) < r.Limit):
+	case w.counted() && len(w.seen) == *w.total && (len(w.seen) > len(a.IDs) || len(a.IDs) < r.Limit):
 		return r, Whole
 	case w.stale < maxStale && (len(a.IDs) >= max(w.full, 1) || more):
 		return Request{r.Page + 1, r.Limit}, Reading
