@@ -131,8 +131,7 @@ func TestImage(t *testing.T) {
 	s.stop(t)
 	left, err := filepath.Glob(filepath.Join(data, "*"))
 	require.NoError(t, err)
-	file := filepath.Join(data, "sandbox.db")
-	require.Equal(t, []string{file, file + ".lock"}, left)
+	require.Equal(t, []string{filepath.Join(data, "sandbox.db")}, left)
 }
 
 // readDockerfile returns the values of the last stage, by instruction.

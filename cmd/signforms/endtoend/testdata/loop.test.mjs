@@ -101,5 +101,5 @@ test("the whole loop", async (t) => {
   const { items } = await control("GET", "/requests?operation=send+reminder&status=429");
   assert.equal(items.length, 1);
   const trail = await control("GET", `/audit?documentId=${document}`);
-  assert.deepEqual(trail.items.slice(-2).map((entry) => entry.action), ["complete", "finish"]);
+  assert.deepEqual(trail.items.slice(-2).map((entry) => entry.action), ["sign", "complete"]);
 });
