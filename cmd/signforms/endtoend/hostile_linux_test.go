@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"flag"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,15 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
+var hostile = flag.Bool("hostile", false, "upload the hostile files too")
+
 // TestHostileFiles uploads files that unpack to gigabytes, loop, nest and lie, and signs what is taken. Each process may have 1 GB of address
 // space, which is enough for builds without cgo, such as TestMain's. The sandbox answers throughout, and its own memory grows little.
 // After a kill it starts again.
 func TestHostileFiles(t *testing.T) {
+	if !*hostile {
+		t.Skip("it takes minutes: say -hostile, as .ci/nightly does")
+	}
 	data := filepath.Join(t.TempDir(), "sandbox.db")
 	within := func() *exec.Cmd {
 		return exec.Command("sh", "-c", `ulimit -v 1048576; exec "$0" "$@"`, binary, "serve", "--addr", "127.0.0.1:0", "--json", "--data", data)
