@@ -1,9 +1,9 @@
 package endtoend_test
 
 import (
-	"flag"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
