@@ -24,7 +24,7 @@ func serve(l net.Listener, h http.Handler, readTimeout time.Duration) *serving {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &serving{cancel: cancel, server: http.Server{
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		Handler:           early(h),
+		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       readTimeout,
 		ErrorLog:          log.New(io.Discard, "", 0), // connections that clients break are part of every test
@@ -39,14 +39,6 @@ func serve(l net.Listener, h http.Handler, readTimeout time.Duration) *serving {
 	}
 	s.wait.Go(func() { s.server.Serve(l) }) // ends with ErrServerClosed
 	return s
-}
-
-// early has answers go out before the body of their request has come, if the handler does not need it.
-func early(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 alone has to be told
-		h.ServeHTTP(w, r)
-	})
 }
 
 // bodyTime is how long a request to a server may take to arrive with its body. A handler that has it all may take longer.

@@ -65,9 +65,10 @@ func bounded(next http.Handler) http.Handler {
 	})
 }
 
-// safeByDefault sets security headers on every answer. Pages and their assets set policies of their own.
+// safeByDefault sets security headers on every answer, and lets it go out early. Pages and their assets set policies of their own.
 func safeByDefault(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // so that an early answer does not wait for the body
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		if !forPeople(r.URL.Path) || control.Holds(r.URL.Path) {
