@@ -257,7 +257,7 @@ func (w *wireVoid) ruling() ruling {
 }
 
 func (w *wireVoid) decided() bool {
-	return w.ruling() != inDoubt && (w.known() != "" || w.already())
+	return w.ruling() != inDoubt && w.known() != "" // words do not decide against a field
 }
 
 // voidInDoubt reports whether a void is repeated like after a 5xx, which does no harm: the next answer may say "already".

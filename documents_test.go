@@ -114,8 +114,6 @@ func TestVoidsThatWereNotDone(t *testing.T) {
 		`{"message":"It was already void","status":"void"}`:                                    "already",
 		`{"message":"Voided","status":"success"}`:                                              "voided",
 		`{"data":{"message":"It is already voided"}}`:                                          "already",
-		`{"message":"already voided","success":false}`:                                         "already",
-		`{"error":"Document is already voided"}`:                                               "already",
 		`{"message":"boom","status":"VOID","success":false}`:                                   "voided",
 		`{"message":"Document voided successfully. It was already signed by Ann"}`:             "doubtful",
 		`{"message":"Document was already sent to 2 signers; it is now void","status":"VOID"}`: "voided",
@@ -147,6 +145,8 @@ func TestVoidsThatWereNotDone(t *testing.T) {
 		`{"message":"Void failed"}`:                                      "doubtful",
 		`{"message":"ok","status":"success","data":{"status":"SIGNED"}}`: "refused",
 		`{"message":"already voided","status":"PENDING"}`:                "doubtful",
+		`{"message":"already voided","success":false}`:                   "doubtful",
+		`{"error":"Document is already voided"}`:                         "doubtful",
 	} {
 		var ended error
 		c := clienttest.Scripted(t, clienttest.Answers(200, body), func(o *signforms.Options) {
