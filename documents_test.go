@@ -145,8 +145,8 @@ func TestVoidsThatWereNotDone(t *testing.T) {
 		`{"message":"Void failed"}`:                                      "doubtful",
 		`{"message":"ok","status":"success","data":{"status":"SIGNED"}}`: "refused",
 		`{"message":"already voided","status":"PENDING"}`:                "doubtful",
-		`{"message":"already voided","success":false}`:                   "doubtful",
-		`{"error":"Document is already voided"}`:                         "doubtful",
+		`{"message":"already voided","success":false}`:                   "failed",
+		`{"error":"Document is already voided"}`:                         "failed",
 	} {
 		var ended error
 		c := clienttest.Scripted(t, clienttest.Answers(200, body), func(o *signforms.Options) {
