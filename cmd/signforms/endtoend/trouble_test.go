@@ -78,7 +78,7 @@ func TestFileOfAnOlderVersion(t *testing.T) {
 // A damaged record is refused like a damaged file: the error says what to do, and the file stays unchanged.
 func TestRecordsThatCannotBeRead(t *testing.T) {
 	for change, want := range map[string]string{
-		`replace(data, '"v":3', '"v":99')`: "",
+		`replace(data, '"v":3', '"v":99')`: "it has version 99, and this version of the program reads 3",
 		`substr(data, 1, 50)`:              "put a copy of it back, or move it away",
 	} {
 		data := filepath.Join(t.TempDir(), "sandbox.db")
