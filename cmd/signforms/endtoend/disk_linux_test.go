@@ -60,37 +60,11 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, acknowledged+1, documents(t, s))
 }
 
-// A container may have the file itself mounted, under another name.
-func TestTwoProgramsOnOneMountedFile(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can mount a file")
-	}
-	data, mounted := filepath.Join(t.TempDir(), "sandbox.db"), filepath.Join(t.TempDir(), "mounted.db")
-	first := start(t, "--data", data)
-	require.NoError(t, os.WriteFile(mounted, nil, 0o600))
-	require.NoError(t, syscall.Mount(data, mounted, "", syscall.MS_BIND, ""))
-	t.Cleanup(func() { require.NoError(t, syscall.Unmount(mounted, 0)) })
-	_, err := command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", mounted)
-	require.ErrorContains(t, err, "in use by another process")
-	first.stop(t)
-}
-
 func documents(t *testing.T, s *sandbox) int {
 	t.Helper()
 	var status wire.Status
 	require.NoError(t, s.client.Get(t.Context(), "/status", nil, &status))
 	return status.Documents
-}
-
-func TestReadOnlyFile(t *testing.T) {
-	folder := smallDisk(t, "size=4m")
-	data := filepath.Join(folder, "sandbox.db")
-	start(t, "--data", data).stop(t)
-	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=4m"))
-	_, err := command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
-	require.ErrorContains(t, err, "exit status 1")
-	require.ErrorContains(t, err, data)
-	require.ErrorContains(t, err, "read-only file system")
 }
 
 // The image holds only the program. It runs as the image's user, with the image's variables, in a root file system of which only

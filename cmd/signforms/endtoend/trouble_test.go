@@ -1,7 +1,6 @@
 package endtoend_test
 
 import (
-	"bytes"
 	"database/sql"
 	"fmt"
 	"io"
@@ -58,44 +57,6 @@ func TestFileMovedWhileInUse(t *testing.T) {
 	require.ErrorContains(t, err, "in use by another process")
 	s.stop(t)
 	require.Contains(t, []int{1, 2}, documents(t, start(t, "--data", moved)), "the change that got 503 may be there")
-}
-
-// A file of another schema is refused, and stays as it is. Commit a7e257f wrote it.
-func TestFileOfAnOlderVersion(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("testdata", "a7e257f.db"))
-	require.NoError(t, err)
-	data := filepath.Join(t.TempDir(), "sandbox.db")
-	require.NoError(t, os.WriteFile(data, content, 0o600))
-	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0", "--data", data}, {"check", data}, {"backup", data, data + ".copy"}} {
-		_, err = command(t, nil, args...)
-		require.ErrorContains(t, err, "its schema is 1, and this version reads 4: use the version that wrote it")
-	}
-	after, err := os.ReadFile(data)
-	require.NoError(t, err)
-	require.Equal(t, content, after)
-}
-
-// A damaged record is refused like a damaged file: the error says what to do, and the file stays unchanged.
-func TestRecordsThatCannotBeRead(t *testing.T) {
-	for change, want := range map[string]string{
-		`replace(data, '"v":3', '"v":99')`: "it has version 99, and this version of the program reads 3",
-		`substr(data, 1, 50)`:              "put a copy of it back, or move it away",
-	} {
-		data := filepath.Join(t.TempDir(), "sandbox.db")
-		s := start(t, "--data", data)
-		require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), nil))
-		s.stop(t)
-		edit(t, data, "update record set data = "+change+" where kind = 'document'")
-		before, err := os.ReadFile(data)
-		require.NoError(t, err)
-		_, err = command(t, nil, "serve", "--addr", "127.0.0.1:0", "--data", data)
-		require.ErrorContains(t, err, "exit status 1")
-		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, err, data)
-		after, err := os.ReadFile(data)
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(before, after), "the file has changed")
-	}
 }
 
 // edit changes one record as another program would.

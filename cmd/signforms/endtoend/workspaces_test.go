@@ -18,7 +18,6 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/webhook"
 )
@@ -49,31 +48,6 @@ func TestFiftyWorkspacesInParallel(t *testing.T) {
 	for _, name := range names {
 		require.NoError(t, after(t.Context(), s.client.In(name), name))
 	}
-}
-
-// TestCheckOfWorkspaces: a workspace without a lifetime has a file of its own, which check and backup take.
-func TestCheckOfWorkspaces(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "sandbox.db")
-	s := start(t, "--data", data, "--plain-pdfs")
-	drawn, err := pdf.Draw("Lease", nil)
-	require.NoError(t, err)
-	with := lease("Lease")
-	with.PDF = drawn
-	var w wire.CreatedWorkspace
-	require.NoError(t, s.client.Post(t.Context(), "/workspaces", wire.NewWorkspace{Seed: &wire.Seed{Documents: []wire.Document{with}}}, &w))
-	own := strings.TrimSuffix(data, ".db") + "-" + w.ID + ".db"
-	_, err = command(t, nil, "backup", own, own+".copy")
-	require.NoError(t, err)
-	s.stop(t)
-	for _, file := range []string{own, own + ".copy"} {
-		stdout, err := command(t, nil, "check", file)
-		require.NoError(t, err, stdout)
-		require.Contains(t, stdout, "1 PDF or picture")
-	}
-	edit(t, own, "update file set data = 'x'")
-	stdout, err := command(t, nil, "check", own)
-	require.ErrorContains(t, err, "has 1 problem")
-	require.Contains(t, stdout, "is not as it was saved")
 }
 
 // suite sends, fails, signs, receives webhooks, moves the clock and resets in a workspace of its own.

@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,15 +21,17 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
+var many = flag.Int("many", 200, "how many signed documents the sandbox is measured with")
+
 // Documents are added one after the other, alone and beside two clients that each read 20 times a second. The test logs its figures,
 // medians of alternated rounds, of a file with so many signed documents:
 // go test -run AddsBesideReaders -v -timeout 30m . -many 100000
 func TestAddsBesideReaders(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "sandbox.db")
-	fillWithSigned(t, data, *many, "")
+	fillWithSigned(t, data, *many)
 	began := time.Now()
 	s := start(t, "--plain-pdfs", "--data", data)
-	t.Logf("ready after %v, %s", time.Since(began).Round(time.Millisecond), memory(s))
+	t.Logf("ready after %v, with %d MB", time.Since(began).Round(time.Millisecond), resident(t, s, "VmRSS")>>20)
 	rounds, length := 5, time.Second
 	if *many < 10_000 {
 		rounds, length = 1, 50*time.Millisecond
@@ -47,7 +50,7 @@ func TestAddsBesideReaders(t *testing.T) {
 		ratio := float64(median(alone)) / float64(median(beside))
 		t.Logf("%-45s %5.0f adds/s beside two readers, %.2f of alone; an answer takes %v", path, 1/median(beside).Seconds(), ratio, median(took))
 	}
-	t.Log(memory(s))
+	t.Logf("%d MB at most", resident(t, s, "VmHWM")>>20)
 }
 
 func median(all []time.Duration) time.Duration {
@@ -55,43 +58,13 @@ func median(all []time.Duration) time.Duration {
 	return all[len(all)/2]
 }
 
-// The status and the overview of a sandbox with a twentieth of the deliveries and of one with all, in turn. The test logs the ratio:
-// go test -run StatusOfManyDeliveries -v . -many 20000
-func TestStatusOfManyDeliveries(t *testing.T) {
-	var both [2]*sandbox
-	for i, documents := range []int{*many / 20, *many} {
-		data := filepath.Join(t.TempDir(), "sandbox.db")
-		fillWithSigned(t, data, documents, "http://127.0.0.1:1/")
-		both[i] = start(t, "--plain-pdfs", "--data", data, "--keep", "deliveries=1000000")
-		var status wire.Status
-		require.NoError(t, both[i].client.Get(t.Context(), "/status", nil, &status))
-		require.Equal(t, documents, status.Documents)
-	}
-	for _, path := range []string{wire.Prefix + "/status", "/_/"} {
-		var took [2][]time.Duration
-		for range 200 {
-			for i, s := range both {
-				began := time.Now()
-				require.NoError(t, s.get(t.Context(), path))
-				took[i] = append(took[i], time.Since(began))
-			}
-		}
-		few, all := median(took[0]), median(took[1])
-		t.Logf("%s beside %d deliveries: %v; beside %d: %v, %.2f times that", path, *many/10, few, 2**many, all, float64(all)/float64(few))
-	}
-}
-
-// fillWithSigned makes a file with n signed documents. With a URL it has two deliveries of each to a webhook that is disabled.
-func fillWithSigned(t *testing.T, path string, n int, url string) {
+// fillWithSigned makes a file with n signed documents.
+func fillWithSigned(t *testing.T, path string, n int) {
 	t.Helper()
 	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
 	require.NoError(t, err)
-	srv, err := refserver.Start(&refserver.Options{Storage: storage, Keep: refserver.Keep{Deliveries: 1_000_000}})
+	srv, err := refserver.Start(&refserver.Options{Storage: storage})
 	require.NoError(t, err)
-	hook := ""
-	if url != "" {
-		hook = srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
-	}
 	var writers sync.WaitGroup
 	var next, failed atomic.Int64
 	for range 16 {
@@ -107,10 +80,6 @@ func fillWithSigned(t *testing.T, path string, n int, url string) {
 		})
 	}
 	writers.Wait()
-	if hook != "" {
-		require.NoError(t, srv.DisableWebhook(hook))
-		require.Len(t, srv.Deliveries(), 2*n)
-	}
 	srv.Close()
 	require.NoError(t, storage.Close())
 	require.Zero(t, failed.Load())
