@@ -204,73 +204,6 @@ func TestTemplateIsEdited(t *testing.T) {
 	require.Equal(t, "Lease", now.Name)
 }
 
-// Another file is chosen while the first is read: only its pages are shown. Fields stay.
-func TestAnotherFileReplacesThePages(t *testing.T) {
-	service := newConsole(t)
-	p := newTemplate(t, service, browsertest.Screen{Width: 1280}, pdfOf(t, 13))
-	pages := browsertest.Eval[int](p, "document.querySelectorAll('.page').length")
-	require.Greater(t, pages, 5)
-	p.Click("[data-kind=text]")
-	browsertest.Eval[bool](p, "(document.querySelector('.page:last-child').scrollIntoView(), true)")
-	p.Click("[data-kind=date]")
-	require.Equal(t, pages, entered(p)[1].Page)
-	long, err := os.ReadFile(pdfOf(t, 13))
-	require.NoError(t, err)
-	short, err := os.ReadFile(cropped)
-	require.NoError(t, err)
-	// The long file takes until release is called, when the short one that was chosen after it is shown.
-	browsertest.Eval[bool](p, fmt.Sprintf(`(() => {
-		const input = document.querySelector("#pdf"), pages = document.querySelector("#pages"), read = Blob.prototype.arrayBuffer;
-		const [long, short] = [%s, %s];
-		const held = new Promise((done) => (window.release = done));
-		Blob.prototype.arrayBuffer = async function () {
-			if (this.size === long.length) await held;
-			return read.call(this);
-		};
-		window.long = long;
-		window.short = short;
-		const choose = window.choose = (bytes) => {
-			const files = new DataTransfer();
-			files.items.add(new File([Uint8Array.from(bytes)], "offer.pdf", {type: "application/pdf"}));
-			input.files = files.files;
-			input.dispatchEvent(new Event("change", {bubbles: true}));
-		};
-		choose(long);
-		choose(short);
-		window.again = () => {
-			window.most = 0;
-			new MutationObserver(() => (window.most = Math.max(window.most, pages.children.length))).observe(pages, {childList: true});
-			window.release();
-			choose(short);
-		};
-		return true;
-	})()`, numbers(long), numbers(short)))
-	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
-	browsertest.Eval[bool](p, "(again(), true)")
-	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
-	require.Equal(t, 1, browsertest.Eval[int](p, "window.most"), "pages at once")
-	require.Equal(t, 1, browsertest.Eval[int](p, "document.querySelectorAll('.page').length"))
-	require.Equal(t, 1, browsertest.Eval[int](p, "document.querySelectorAll('.page .placed').length"))
-	require.Equal(t, pages, entered(p)[1].Page, "it keeps its page")
-	p.Shot("lost")
-	p.RequireAccessible()
-	save(p, "PDF: The last page is 1. Choose a page for each of these fields, or another PDF.")
-	require.Empty(t, service.Templates())
-	browsertest.Eval[bool](p, "(choose(long), true)")
-	p.Wait(fmt.Sprintf("document.querySelector('#template-form').dataset.shown === '%d'", pages))
-	p.Wait("document.querySelector('.page:last-child .placed') && document.querySelector('#lost').hidden")
-	browsertest.Eval[bool](p, "(choose(short), true)")
-	p.Wait("document.querySelector('#template-form').dataset.shown === '1'")
-	p.Click("#lost button")
-	require.Equal(t, "field-page", browsertest.Eval[string](p, "document.activeElement.id"))
-	p.Press("1")
-	p.Wait("document.querySelectorAll('.page .placed').length === 2")
-	save(p, "It was added.")
-	fields := service.Templates()[0].Fields
-	require.Len(t, fields, 2)
-	require.Equal(t, 1, fields[1].Page)
-}
-
 // A file is withdrawn: fields are shown on the empty page that the template then is, or listed.
 func TestWithdrawnFile(t *testing.T) {
 	service := newConsole(t)
@@ -362,25 +295,6 @@ func TestUndoOfAStoredField(t *testing.T) {
 		require.NotEqual(t, before, entered(p))
 		p.Click("#undo")
 		require.Equal(t, before, entered(p))
-	}
-}
-
-func numbers(data []byte) string { return strings.ReplaceAll(fmt.Sprint(data), " ", ",") }
-
-func TestEditorOf300PagesKeepsFewPictures(t *testing.T) {
-	service := newConsole(t)
-	p := newTemplate(t, service, browsertest.Screen{Width: 1280}, pdfOf(t, 300))
-	pages := browsertest.Eval[int](p, "document.querySelectorAll('.page').length")
-	require.GreaterOrEqual(t, pages, 300)
-	for _, number := range []int{1, pages / 2, pages} {
-		browsertest.Eval[bool](p, fmt.Sprintf("(document.querySelectorAll('.page')[%d].scrollIntoView(), true)", number-1))
-		p.Wait(fmt.Sprintf("document.querySelector('[data-drawn][aria-label^=\"Page %d of\"]')", number))
-		bytes := browsertest.Eval[int](p, "[...document.querySelectorAll('canvas')].reduce((sum, {width, height}) => sum + 4 * width * height, 0)")
-		require.Less(t, bytes, 150_000_000)
-		if number > 1 {
-			p.Wait(`!document.querySelector("[data-drawn][aria-label^='Page 1 of']")`) // the pictures of pages that are far are freed
-		}
-		t.Logf("%d bytes of canvas at page %d of %d", bytes, number, pages)
 	}
 }
 

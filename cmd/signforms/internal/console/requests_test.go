@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -108,23 +107,6 @@ func TestAMalformedQueryIsSentAgainAsItWas(t *testing.T) {
 	call(t, service, "/get-documents?page=1&x=%7A")
 	require.Empty(t, service.Requests()[1].RawQuery)
 	require.Contains(t, get(t, service, "requests/2"), "page: 1\nx: z")
-}
-
-// A page is UTF-8 whatever a client sent. Bytes that are no text are written as the command has them.
-func TestThePageOfARequestIsUTF8(t *testing.T) {
-	service := newConsole(t)
-	call(t, service, "/get-documents?page=1&x=%ff&y=%ef%bf%bd", "X-Odd", "caf\xe9 \xff ok")
-	call(t, service, "/get-documents?x=%zz\xfe", "X-Odd", "é")
-	for path, wants := range map[string][]string{
-		"requests/1": {`X-Odd: caf\0351 \0377 ok`, `x: \0377`, "y: \ufffd"},
-		"requests/2": {"X-Odd: é", `x=%zz\0376`},
-	} {
-		page := get(t, service, path)
-		require.True(t, utf8.ValidString(page), path)
-		for _, want := range wants {
-			require.Contains(t, page, want)
-		}
-	}
 }
 
 // A body of which the log has a part only is not sent again.

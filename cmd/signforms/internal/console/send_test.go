@@ -139,17 +139,3 @@ func TestTheConsoleNamesTheLimitOfReminders(t *testing.T) {
 	require.Regexp(t, `role="alert">No more reminders may be sent now: 5 within 15 minutes are the limit of an API key. Wait 1[45]m\d*s?, or advance the clock.<`, page)
 	require.NotContains(t, page, "Options")
 }
-
-// Receivers are written as in a mail.
-func TestPeopleAreReadAsInAMail(t *testing.T) {
-	service := newConsole(t)
-	_, _, formID, _ := populate(t, service)
-	service.ClearFaults()
-	sent := len(service.Messages())
-	submit(t, service, "forms/"+formID+"/send", url.Values{"receivers": {`"Doe, Ann" <ann@example.org>`}})
-	require.Len(t, service.Messages(), sent+1)
-	responses := service.Messages()
-	require.NotContains(t, responses[sent].Body, `"Doe`)
-	require.Contains(t, submit(t, service, "forms/"+formID+"/send", url.Values{"receivers": {"Ann <ann@example.org"}}), "is not a receiver")
-	require.Len(t, service.Messages(), sent+1)
-}

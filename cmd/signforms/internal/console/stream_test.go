@@ -110,34 +110,6 @@ func TestListsFollowWhatHappens(t *testing.T) {
 	}
 }
 
-// Without shared workers, tabs use up no connections.
-func TestManyTabsWithoutSharedWorkers(t *testing.T) {
-	service := newConsole(t)
-	open := browsertest.Fresh(t)
-	var tabs []*browsertest.Page
-	for range 8 {
-		p := open(browsertest.Screen{Width: 1280})
-		p.Before("delete self.SharedWorker")
-		p.Go(service.URL + "/_/documents")
-		tabs = append(tabs, p)
-	}
-	service.AddDocument(oneSigner("Live"))
-	for _, p := range tabs {
-		p.WaitText("Live")
-	}
-}
-
-// What happens while the stream cannot be had is shown when it can be had again.
-func TestRefusedStreamIsOpenedAgain(t *testing.T) {
-	service := newConsole(t)
-	streams.refuse.Store(1)
-	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	p.Go(service.URL + "/_/documents")
-	require.Eventually(t, func() bool { return streams.refuse.Load() < 1 }, time.Minute, time.Millisecond)
-	service.AddDocument(oneSigner("Missed"))
-	p.WaitText("Missed")
-}
-
 // What a page cannot show is said until it is shown.
 func TestAPageSaysThatItMayBeOutOfDate(t *testing.T) {
 	defer streams.refuse.Store(0)
@@ -204,21 +176,6 @@ self.fetch = async (address, options) => {
 	require.True(t, browsertest.Eval[bool](p, "document.querySelector('#ask-void').matches(':popover-open') && asked === 1"))
 	p.Click("#ask-void [popovertargetaction=hide]")
 	p.Wait("asked > 1")
-}
-
-// A page waits with what is new while somebody types.
-func TestListsFollowAfterTyping(t *testing.T) {
-	service := newConsole(t)
-	open := browsertest.Fresh(t)
-	p, other := open(browsertest.Screen{Width: 1280}), open(browsertest.Screen{Width: 1280})
-	p.Go(service.URL + "/_/documents")
-	other.Go(service.URL + "/_/documents")
-	p.Type("[name=query]", "Le")
-	service.AddDocument(oneSigner("Lease"))
-	other.WaitText("Lease") // both tabs got the event at once
-	browsertest.Eval[bool](p, "document.activeElement.blur() ?? true")
-	p.WaitText("Lease")
-	require.Equal(t, "Le", browsertest.Eval[string](p, "document.querySelector('[name=query]').value"))
 }
 
 // A page that says why something was refused keeps saying so, whatever happens meanwhile.

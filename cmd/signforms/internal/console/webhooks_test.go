@@ -2,9 +2,6 @@ package console_test
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -85,30 +82,6 @@ func TestWebhookForSomeOfManyDocuments(t *testing.T) {
 	require.ElementsMatch(t, []string{ids[7], ids[3]}, hook.Documents)
 	require.True(t, hook.Object)
 	require.Contains(t, get(t, service, "documents?query=SIGNER0003@"), "1 to 1 of 1<")
-}
-
-// Templates and forms are searched too, and a mistake keeps what was chosen.
-func TestWebhookForSomeOfManyTemplatesOrForms(t *testing.T) {
-	service := newConsole(t)
-	names := map[string]string{} // by id
-	for i := range 120 {
-		name := fmt.Sprintf("Name %03d", i)
-		names[service.AddTemplate(refserver.Template{Name: name, Roles: []refserver.Role{{Title: "Buyer"}}})] = name
-		names[service.AddForm(refserver.Form{Title: name, Fields: []refserver.Field{{Question: "Why?"}}})] = name
-	}
-	for event, oldest := range map[string]string{"new_template_response": service.Templates()[119].ID, "new_form_response": service.Forms()[119].ID} {
-		page := get(t, service, "webhooks/new?url=x&event="+event)
-		require.Contains(t, page, "The newest 100 of 120.")
-		require.NotContains(t, page, oldest)
-		require.Contains(t, get(t, service, "webhooks/new?url=x&event="+event+"&query="+url.QueryEscape(strings.ToUpper(names[oldest]))), `value="`+oldest+`" >`)
-		resp, err := service.HTTPClient().PostForm(service.URL+"/_/webhooks/new", url.Values{"url": {"x"}, "event": {event}, "record": {oldest}})
-		require.NoError(t, err)
-		again, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, http.StatusUnprocessableEntity, resp.StatusCode)
-		require.Contains(t, string(again), `value="`+oldest+`" checked>`)
-	}
 }
 
 // A link says "Show the secret" where the page has none, and "Hide the secret" where it has one. No other page shows a secret.

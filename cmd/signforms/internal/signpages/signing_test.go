@@ -322,23 +322,6 @@ func TestControlsFitAThumb(t *testing.T) {
 	}
 }
 
-func TestManySigners(t *testing.T) {
-	service := newService(t)
-	document := refserver.Document{Name: "Assembly"}
-	for i := range 40 {
-		document.Signers = append(document.Signers, refserver.Signer{
-			Name: "Maximiliane-Wilhelmine von und zu " + strings.Repeat("Long", 6), Email: "member" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + "@example.com",
-		})
-	}
-	service.AddDocument(document)
-	p := browsertest.Open(t, browsertest.Screen{Width: 360})
-	p.Go(string(service.Messages()[0].Link))
-	p.Wait("document.querySelector('main').dataset.shown")
-	p.Click("details:last-of-type summary")
-	p.RequireAccessible()
-	p.Shot("forty")
-}
-
 // formLink sends a form with every kind of question and returns the link in its mail.
 func formLink(t *testing.T, service *refserver.Server) string {
 	t.Helper()

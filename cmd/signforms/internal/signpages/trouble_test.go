@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -191,34 +190,6 @@ func TestNoRoomToKeepEntries(t *testing.T) {
 	p.WaitText("The browser has no room to keep what you enter.")
 }
 
-// Who has signed in another window with other entries learns it, and keeps those of this one on the page.
-func TestSignedInAnotherWindow(t *testing.T) {
-	service := newService(t)
-	id, links := offer(t, service, "Offer")
-	p := filled(t, links["ann@example.com"])
-	p.AllowErrors("422")
-	other := slices.Clone(entered)
-	other[1].Value = "Paris"
-	require.NoError(t, service.Signer(id, "ann@example.com").Sign(other...))
-	p.Click(sign)
-	p.WaitText("You have already signed in another window, with other entries.")
-	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
-	require.Equal(t, "Paris", find(t, service, id).Values[1].Value)
-}
-
-// Who signs a document that was voided meanwhile learns it, and what was entered stays on the page.
-func TestVoidedMeanwhile(t *testing.T) {
-	service := newService(t)
-	id, links := offer(t, service, "Offer")
-	p := filled(t, links["ann@example.com"])
-	p.AllowErrors("422")
-	require.NoError(t, service.Void(id))
-	p.Click(sign)
-	p.WaitText("This document is void, so it cannot be signed any more. What you entered is still here: copy what you need before you leave or reload this page.")
-	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('#f2').value"))
-	p.Shot("voided")
-}
-
 // What the fonts of the signed PDF lack is shown as it will be, and said before it is signed. A signature may have none of it.
 func TestCharactersThatTheSignedPDFLacks(t *testing.T) {
 	service := newService(t)
@@ -386,19 +357,6 @@ func TestManyPagesHoldLittleMemory(t *testing.T) {
 	t.Logf("canvases: %d bytes at most", most)
 	require.Less(t, most, 150_000_000)
 	require.NotZero(t, most)
-}
-
-// What the browser fetches for a signing page besides pdf.js.
-func TestPageIsSmall(t *testing.T) {
-	service := newService(t)
-	_, links := offer(t, service, "Offer")
-	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	p.Go(links["ann@example.com"])
-	p.Wait("document.querySelector('main').dataset.shown")
-	size := browsertest.Eval[int](p, `performance.getEntriesByType("resource").filter((e) => /\.(js|css)$/.test(e.name)).reduce((n, e) => n + e.decodedBodySize, 0)`)
-	t.Logf("%d bytes of scripts and styles", size)
-	require.Less(t, size, 60_000)
-	require.Greater(t, size, 20_000)
 }
 
 // hostile sends a document in which everything has this name, to two people.
