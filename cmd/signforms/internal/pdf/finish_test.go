@@ -260,25 +260,6 @@ func TestTextOfAMarkStaysInItsBox(t *testing.T) {
 	require.Equal(t, len(strings.Fields(long)), words)
 }
 
-func BenchmarkFinish20Pages(b *testing.B) {
-	paragraphs := make([]string, 0, 700)
-	for range 700 {
-		paragraphs = append(paragraphs, "Lorem ipsum dolor sit amet, consetetur sadipscing elitr.")
-	}
-	original, err := pdf.Draw("Twenty pages", paragraphs)
-	require.NoError(b, err)
-	pages, err := pdf.Inspect(original)
-	require.NoError(b, err)
-	b.Logf("%d pages, %d bytes", len(pages), len(original))
-	sealer := newSealer(b)
-	mark := pdf.Mark{Page: 20, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05, Text: "Zoë Łukasiewicz"}
-	for b.Loop() {
-		if _, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), sealer); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // The certificate names the characters of values that the page shows as boxes too. A letter with an accent of its own is one character.
 func TestCertificateNamesMissingCharactersOfValues(t *testing.T) {
 	mark := pdf.Mark{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: "Stampede\u0301 ש"}

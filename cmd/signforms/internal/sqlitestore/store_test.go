@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,63 +50,6 @@ var pdfHash = func() string {
 
 func record(kind, id, data string) refserver.Record {
 	return refserver.Record{Kind: kind, ID: id, Data: []byte(data)}
-}
-
-func TestWhatWasSavedIsLoaded(t *testing.T) {
-	for _, mode := range []sqlitestore.Sync{sqlitestore.Normal, sqlitestore.Full} {
-		path := newPath(t)
-		s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: mode})
-		require.NoError(t, err)
-		require.Empty(t, contents(t, s))
-		require.NoError(t, s.Save(t.Context(), []refserver.Record{
-			record("document", "1", `{"name":"Löwe"}`), record("document", "2", "\x00\xff\x00"), record("order", "1", "text\x00 with a zero"),
-			record("order", "empty", ""), record("blob", pdfHash, "%PDF\xff"),
-		}))
-		require.NoError(t, s.Save(t.Context(), []refserver.Record{
-			record("document", "1", "changed"), {Kind: "document", ID: "2"}, {Kind: "document", ID: "never there"},
-		}))
-		want := map[string]string{"document 1": "changed", "order 1": "text\x00 with a zero", "order empty": ""}
-		require.Equal(t, want, contents(t, s))
-		require.NoError(t, s.Close())
-
-		s = open(t, path)
-		require.Equal(t, want, contents(t, s))
-		blob, err := s.Blob(t.Context(), pdfHash)
-		require.NoError(t, err)
-		require.Equal(t, "%PDF\xff", string(blob))
-		require.NoError(t, s.Save(t.Context(), []refserver.Record{{Kind: "blob", ID: pdfHash}}))
-		_, err = s.Blob(t.Context(), pdfHash)
-		require.ErrorIs(t, err, fs.ErrNotExist)
-	}
-}
-
-func TestAnEndedContextSavesNothing(t *testing.T) {
-	s := open(t, newPath(t))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := s.Save(ctx, []refserver.Record{record("document", "1", "x")})
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, refserver.ErrRolledBack)
-	require.Empty(t, contents(t, s))
-}
-
-func TestLoadStopsAtAnError(t *testing.T) {
-	s := open(t, newPath(t))
-	require.NoError(t, s.Save(t.Context(), []refserver.Record{record("document", "1", "x"), record("document", "2", "y")}))
-	enough := errors.New("enough")
-	calls := 0
-	require.ErrorIs(t, s.Load(t.Context(), func(refserver.Record) error { calls++; return enough }), enough)
-	require.Equal(t, 1, calls)
-}
-
-func TestSecondProgramIsRefused(t *testing.T) {
-	path := newPath(t)
-	s := open(t, path)
-	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
-	require.ErrorIs(t, err, sqlitestore.ErrInUse)
-	require.ErrorContains(t, err, "in use by another process; stop that, or choose another file")
-	require.NoError(t, s.Close())
-	open(t, path)
 }
 
 func TestOthersCanReadTheFileMeanwhile(t *testing.T) {
