@@ -1,14 +1,11 @@
 package openapicheck_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,48 +61,6 @@ func TestRecorderNotesBothSides(t *testing.T) {
 	require.ErrorContains(t, recorder.Err(), "request: ")
 	require.ErrorContains(t, recorder.Err(), "answer 200: ")
 }
-
-func TestRecorderKeepsACutBodyCut(t *testing.T) {
-	cut := errors.New("connection cut")
-	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), roundTrip(func(*http.Request) (*http.Response, error) {
-		body := io.NopCloser(io.MultiReader(strings.NewReader(`{"mess`), broken{cut}))
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
-	}))
-	res, err := recorder.RoundTrip(requests(t)["void_document"].request(t))
-	require.NoError(t, err)
-	body, err := io.ReadAll(res.Body)
-	require.ErrorIs(t, err, cut)
-	require.Equal(t, `{"mess`, string(body))
-	require.ErrorIs(t, recorder.Err(), cut)
-}
-
-func TestRecorderWithoutAnswer(t *testing.T) {
-	refused := errors.New("connection refused")
-	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), roundTrip(func(*http.Request) (*http.Response, error) {
-		return nil, refused
-	}))
-	var wg sync.WaitGroup
-	for range 20 {
-		wg.Go(func() {
-			_, err := recorder.RoundTrip(requests(t)["send_form"].request(t))
-			if !errors.Is(err, refused) {
-				t.Errorf("RoundTrip: got %v, want %v", err, refused)
-			}
-		})
-	}
-	wg.Wait()
-	require.NoError(t, recorder.Err(), "a failed connection is no fault of the messages")
-	require.Len(t, recorder.Exchanges(), 20)
-	require.Zero(t, recorder.Exchanges()[0].Status)
-}
-
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-type broken struct{ err error }
-
-func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 // to aims the request of a literal at server, below a prefix.
 func to(t *testing.T, server *httptest.Server, l literal) *http.Request {

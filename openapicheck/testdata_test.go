@@ -59,24 +59,6 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func TestRequestsCoverEveryInput(t *testing.T) {
-	seen := map[string]bool{}
-	for _, l := range requests(t) {
-		for name := range l.Query {
-			seen[l.Method+" "+l.Path+" "+name] = true
-		}
-		seen[l.Method+" "+l.Path] = true
-	}
-	for key, op := range load(t, openapicheck.Strict).Operations() {
-		require.True(t, seen[key], "no request in testdata for %s", key)
-		for _, p := range op.Parameters {
-			if p.Value.In == "query" {
-				require.True(t, seen[key+" "+p.Value.Name], "no request in testdata for %s with %s", key, p.Value.Name)
-			}
-		}
-	}
-}
-
 func TestAnswers(t *testing.T) {
 	strict, open := load(t, openapicheck.Strict), load(t, openapicheck.Open)
 	all := requests(t)
