@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
-
-	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
 func TestEveryFlagOfServeHasAVariable(t *testing.T) {
@@ -21,19 +19,9 @@ func TestEveryFlagOfServeHasAVariable(t *testing.T) {
 	})
 }
 
-func TestWrongVariableIsAUsageError(t *testing.T) {
-	t.Setenv("SIGNFORMS_SANDBOX_MEMORY", "perhaps")
-	_, stderr, code := execute(t, "serve")
-	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, `the variable SIGNFORMS_SANDBOX_MEMORY: "perhaps": `)
-}
-
 // The image sets the data file with a variable. --memory on the command line overrides it.
 func TestMemoryFlagOverridesDataVariable(t *testing.T) {
 	t.Setenv("SIGNFORMS_SANDBOX_DATA", "/nowhere/sandbox.db")
 	s := serveInProcess(t, "--memory")
 	require.Contains(t, s.stderr.String(), "memory, 0 documents")
-	_, stderr, code := execute(t, "serve", "--memory", "--data", "x.db")
-	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "leave out --data or --memory")
 }

@@ -52,8 +52,7 @@ func quoted(s string) string {
 func TestEnvFileRefusesAmbiguousValues(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.env")
 	for _, c := range []struct{ flag, value string }{
-		{"--api-key", "it's"}, {"--api-key", "$HOME"}, {"--api-key", "a;b"}, {"--api-key", "a b"}, {"--api-key", "a#b"}, {"--api-key", "a\nb"}, {"--api-key", "ä"},
-		{"--webhook-secret", "a`b`c"}, {"--workspace-id", "~"}, {"--public-url", "http://a$(id)b"},
+		{"--api-key", "it's"}, {"--api-key", "a\nb"}, {"--webhook-secret", "a`b`c"}, {"--workspace-id", "~"}, {"--public-url", "http://a$(id)b"},
 	} {
 		_, stderr, code := execute(t, "serve", "--memory", "--addr", "127.0.0.1:0", "--env-file", file, c.flag, c.value)
 		require.Equal(t, cli.ExitUsage, code, "%v: %s", c, stderr)
@@ -92,18 +91,6 @@ func TestSandboxFlagUsesTheVariables(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	_, _, code = execute(t, "documents", "list", "--sandbox="+s.BaseURL)
 	require.Equal(t, cli.ExitOK, code)
-}
-
-// When a token would not help, the error says what does.
-func TestClosedSandboxAsksForAToken(t *testing.T) {
-	s := serveInProcess(t, "--memory", "--addr", "0.0.0.0:0")
-	_, port, _ := strings.Cut(strings.TrimPrefix(s.Listening, "http://"), "]:")
-	if port == "" {
-		port = s.Listening[strings.LastIndexByte(s.Listening, ':')+1:]
-	}
-	_, stderr, code := execute(t, "status", "--url", "http://127.0.0.1:"+port, "--token", "any")
-	require.Equal(t, cli.ExitFailure, code)
-	require.Contains(t, stderr, "start it with --token or $SIGNFORMS_SANDBOX_TOKEN")
 }
 
 // The sandbox's clock can be moved, so only the sandbox knows which reminders of earlier runs still count.

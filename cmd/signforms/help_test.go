@@ -38,22 +38,3 @@ func TestCompletion(t *testing.T) {
 	stdout, _, _ = execute(t, "__complete", "documents", "li")
 	require.Contains(t, stdout, "list\t")
 }
-
-// What shells show of flags has none of the backquotes that mark the word for a value, which is for help.
-func TestDescriptionsOfCompletionsAreRead(t *testing.T) {
-	described := 0
-	var each func(cmd *cobra.Command)
-	each = func(cmd *cobra.Command) {
-		stdout, _, code := execute(t, append(append([]string{"__complete"}, strings.Fields(cmd.CommandPath())[1:]...), "--")...)
-		require.Equal(t, cli.ExitOK, code)
-		require.NotContains(t, stdout, "`", cmd.CommandPath())
-		described += strings.Count(stdout, "\t")
-		for _, child := range cmd.Commands() {
-			each(child)
-		}
-	}
-	each(newRoot(hasty))
-	require.Greater(t, described, 200)
-	stdout, _, _ := execute(t, "documents", "list", "--help")
-	require.Contains(t, stdout, "--api-key-file file ")
-}

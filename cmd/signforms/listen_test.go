@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -24,64 +23,6 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 	"github.com/signforms/signforms-go/webhook"
 )
-
-// cable is a connection to a sandbox that a test can cut.
-type cable struct {
-	net.Listener
-	target string
-	mu     sync.Mutex
-	cut    bool
-	ends   []net.Conn
-}
-
-func newCable(t *testing.T, url string) *cable {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	c := &cable{Listener: l, target: strings.TrimPrefix(url, "http://")}
-	go c.run()
-	t.Cleanup(func() {
-		l.Close()
-		c.set(true)
-	})
-	return c
-}
-
-func (c *cable) url() string { return "http://" + c.Addr().String() }
-
-func (c *cable) run() {
-	for {
-		near, err := c.Accept()
-		if err != nil {
-			return
-		}
-		far, err := net.Dial("tcp", c.target)
-		c.mu.Lock()
-		if c.cut || err != nil {
-			near.Close()
-			if far != nil {
-				far.Close()
-			}
-			c.mu.Unlock()
-			continue
-		}
-		c.ends = append(c.ends, near, far)
-		c.mu.Unlock()
-		go func() { io.Copy(near, far); near.Close() }()
-		go func() { io.Copy(far, near); far.Close() }()
-	}
-}
-
-// set cuts the cable with all its connections, or repairs it.
-func (c *cable) set(cut bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cut = cut
-	for _, end := range c.ends {
-		end.Close()
-	}
-	c.ends = nil
-}
 
 // hook is a program that receives webhooks.
 type hook struct {
@@ -278,29 +219,6 @@ func TestListenSaysThatNobodyAnswers(t *testing.T) {
 	require.Contains(t, string(attempt.Answer), "does not answer")
 }
 
-// While the connection is cut, attempts fail, and the schedule repeats them once it is back.
-func TestListenReconnects(t *testing.T) {
-	s, c, secret := sandboxWith(t)
-	h := newHook(t, secret)
-	line := newCable(t, s.BaseURL)
-	l := listen(t, "--url", line.url(), "--forward-to", h.URL)
-	line.set(true)
-	until(t, func() bool { return strings.Contains(l.stderr.String(), "NOT connected: ") })
-	id := lease(t, c)
-	signs(t, c, id, "ann@example.com")
-	until(t, func() bool {
-		all := deliveriesOf(t, c)
-		return len(all) == 1 && len(all[0].Attempts) == 1 && all[0].Attempts[0].StatusCode == http.StatusServiceUnavailable
-	})
-	require.Empty(t, h.got())
-	line.set(false)
-	until(t, func() bool { return strings.Count(l.stderr.String(), "connected: deliveries of ") == 2 })
-	require.NoError(t, c.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(time.Minute)}, nil))
-	require.Len(t, h.got(), 1)
-	signs(t, c, id, "ben@example.com")
-	until(t, func() bool { return len(h.got()) == 3 })
-}
-
 // After a reset the sandbox has no webhooks of the listener: it ends, and says why.
 func TestListenEndsWithItsWebhooks(t *testing.T) {
 	s, c, _ := sandboxWith(t)
@@ -308,27 +226,6 @@ func TestListenEndsWithItsWebhooks(t *testing.T) {
 	require.NoError(t, c.Post(t.Context(), "/reset", nil, nil))
 	until(t, func() bool { return strings.Contains(l.stderr.String(), "start listen again") })
 	require.Equal(t, cli.ExitFailure, l.stop())
-}
-
-// A listener says which answers it cut before it reported them.
-func TestListenSaysWhatItCut(t *testing.T) {
-	s, c, _ := sandboxWith(t)
-	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		io.WriteString(w, strings.Repeat("x", 64<<10))
-		if err == nil && strings.Contains(string(body), "_completed") {
-			io.WriteString(w, "x")
-		}
-	}))
-	t.Cleanup(target.Close)
-	l := listen(t, "--url", s.BaseURL, "--forward-to", target.URL)
-	id := lease(t, c)
-	signs(t, c, id, "ann@example.com")
-	signs(t, c, id, "ben@example.com")
-	until(t, func() bool { return strings.Count(l.stdout.String(), "\n") == 3 })
-	for line := range strings.Lines(l.stdout.String()) {
-		require.Equal(t, strings.Contains(line, "_completed"), strings.Contains(line, "  answer longer than 64 KiB: the sandbox got the first 64 KiB"), line)
-	}
 }
 
 // The sandbox is restarted with its state, and the listener continues.
@@ -350,43 +247,19 @@ func TestListenSurvivesARestart(t *testing.T) {
 	until(t, func() bool { return strings.Contains(running.stdout.String(), "individual_signed") })
 }
 
-func TestListenWithoutASandbox(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		code int
-		text string
-	}{
-		{[]string{"--url", "http://127.0.0.1:1"}, cli.ExitFailure, "start one with signforms serve"},
-		{[]string{"--forward-to", "localhost:3000"}, cli.ExitUsage, "is not a URL such as http://localhost:3000/hook"},
-		{[]string{"--events", "new_things"}, cli.ExitUsage, `--events "new_things": must be one of new_form_response, `},
-		{[]string{"--url", "here"}, cli.ExitUsage, "is not a URL of a sandbox"},
-	} {
-		_, stderr, code := execute(t, append([]string{"listen"}, c.args...)...)
-		require.Equal(t, c.code, code, stderr)
-		require.Contains(t, stderr, c.text)
-	}
-}
-
 // Only a listener's own webhooks can deliver to it. Without a listener a delivery fails at once.
 func TestRelayWithoutAListener(t *testing.T) {
-	s, c, _ := sandboxWith(t)
+	s := serveInProcess(t, "--memory")
 	status, body := s.ask(t, http.MethodPost, control.RelayPrefix+"abcdefghijklmnopqrstuvwx")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Equal(t, "nobody listens: signforms listen is not connected", body)
 	status, _ = s.ask(t, http.MethodGet, control.RelayPrefix+"abcdefghijklmnopqrstuvwx")
 	require.Equal(t, http.StatusBadRequest, status)
-	large := strings.Repeat("x", 32<<20+1)
-	for _, body := range []io.Reader{strings.NewReader(large), io.MultiReader(strings.NewReader(large))} {
-		answer, err := http.Post(s.BaseURL+control.RelayPrefix+"abcdefghijklmnopqrstuvwx", "application/json", body)
-		require.NoError(t, err)
-		require.NoError(t, answer.Body.Close())
-		require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
-	}
-	var refused *wire.Error
-	require.ErrorAs(t, c.Post(t.Context(), "/relays/short", nil, nil), &refused)
-	require.Contains(t, refused.Message, "at least 20 random")
-	require.ErrorAs(t, c.Post(t.Context(), "/relays/abcdefghijklmnopqrstuvwx/attempts/1", wire.RelayedAnswer{Status: 200}, nil), &refused)
-	require.Equal(t, http.StatusNotFound, refused.Status)
+	large := io.MultiReader(strings.NewReader(strings.Repeat("x", 32<<20+1)))
+	answer, err := http.Post(s.BaseURL+control.RelayPrefix+"abcdefghijklmnopqrstuvwx", "application/json", large)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
 }
 
 func TestTrigger(t *testing.T) {
@@ -454,39 +327,8 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	require.NoError(t, c.Get(t.Context(), "/forms/"+form.ID+"/responses", nil, &responses))
 	require.Equal(t, "cy@example.com", responses.Items[0].RespondentEmail)
 	require.Equal(t, []refserver.Answer{{Question: "How?", Answer: "well"}, {Question: "Colour", Answer: "red"}}, responses.Items[0].Answers)
-	for _, set := range []string{"answer.Why?=x", "colour=red", "email", "answer.=x"} {
-		_, stderr, code := execute(t, "trigger", "new_form_response", "--set", set)
-		require.NotEqual(t, cli.ExitOK, code, set)
-		require.NotEmpty(t, stderr)
-	}
-	_, stderr, code = execute(t, "trigger", "new_things")
-	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "give one event: new_form_response, ")
-	_, _, code = execute(t, "trigger", "new_signature_pdf_completed", "--set", fmt.Sprint("colour=", 1))
-	require.Equal(t, cli.ExitUsage, code)
-}
-
-func TestOperatesASandbox(t *testing.T) {
-	s, c, _ := sandboxWith(t)
-	id := lease(t, c)
-	for _, name := range []string{"SIGNFORMS_BASE_URL", "SIGNFORMS_API_KEY", "SIGNFORMS_WORKSPACE_ID"} {
-		t.Setenv(name, "")
-	}
-	stdout, stderr, code := execute(t, "documents", "list", "--sandbox="+s.BaseURL)
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Contains(t, stdout, id)
-	_, stderr, code = execute(t, "documents", "list", "--sandbox=http://127.0.0.1:1")
-	require.Equal(t, cli.ExitFailure, code)
-	require.Contains(t, stderr, "start one with signforms serve")
-	_, stderr, code = execute(t, "documents", "list", "--sandbox", "--base-url", s.BaseURL)
-	require.Equal(t, cli.ExitUsage, code, stderr)
-	_, stderr, code = execute(t, "documents", "list")
-	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "no service is named: set SIGNFORMS_BASE_URL or --base-url, --account for one of the settings, or --sandbox")
-	require.NoError(t, c.Post(t.Context(), "/forms", wire.Form{Form: refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "How?"}}}}, nil))
-	stdout, stderr, code = execute(t, "forms", "list", "--url", s.BaseURL)
-	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Regexp(t, `(?m)^[0-9a-f-]{36}\tSurvey\t0\t`, stdout)
+	_, _, code = execute(t, "trigger", "new_form_response", "--set", "answer.Why?=x")
+	require.NotEqual(t, cli.ExitOK, code, "the form has no such question")
 }
 
 // A terminal that is closed ends listen as Ctrl+C does: its webhooks go.

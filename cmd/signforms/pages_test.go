@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -173,39 +172,6 @@ func inkOf(t *testing.T, file string) [4]float64 {
 		}
 	}
 	return [4]float64{left, top, right, bottom}
-}
-
-// Two signers press Sign at the same time: the second sees first what the other entered. Both signatures count, and the document is
-// completed once.
-func TestTwoSignersRaceForTheLastSignature(t *testing.T) {
-	s := serveInProcess(t, "--memory")
-	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	templateID := addTemplate(t, s, p, "internal/pdf/testdata/pdftex.pdf", 0.2, 0.2)
-	sent := sendOffer(t, s, templateID)
-	pages := make([]*browsertest.Page, 2)
-	for i := range pages {
-		pages[i] = browsertest.Open(t, browsertest.Screen{Width: 1280})
-		pages[i].Go(string(sent.Signers[i].SentURL))
-		pages[i].Type("[data-field] input", "Me")
-		pages[i].Click("[name=agree]")
-	}
-	var both sync.WaitGroup
-	for _, page := range pages {
-		both.Go(func() { page.Click("#sign-form button.main") })
-	}
-	both.Wait()
-	for _, page := range pages {
-		page.AllowErrors("422")
-		page.Wait("!document.querySelector('#sign-form') || document.querySelector('#bar p').textContent.startsWith('Somebody has signed meanwhile')")
-		if browsertest.Eval[bool](page, "Boolean(document.querySelector('#sign-form'))") {
-			page.Click("#sign-form button.main")
-		}
-		page.Wait("!document.querySelector('#sign-form')")
-	}
-	for i, page := range pages {
-		page.Go(string(sent.Signers[i].SentURL))
-		page.WaitText("Everybody has signed.")
-	}
 }
 
 // newOtherSite serves the example of examples/embedding under another site's name and returns its origin.

@@ -49,26 +49,17 @@ func accounts(t *testing.T, file string, texts ...string) {
 // A key in the settings is refused with what to write instead, and is not repeated.
 func TestSettingsHoldNoKey(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "accounts.json")
-	for _, account := range []string{
-		`"apiKey":"hunter2"`, `"apiKey":{"key":"hunter2"}`, `"apiKey":{"value":"hunter2","file":"f"}`, `"apiKey":["hunter2"]`, `"apiKey":{"file":{"hunter2":1}}`, `"apiKey":{"hunter2":""}`,
-		`"apiKey":{"variable":"X"},"key":"hunter2"`, `"key":"hunter2"`, `"workspace":"x"`,
+	for account, says := range map[string]string{
+		`"apiKey":"hunter2"`: "apiKey must be", `"apiKey":{"key":"hunter2"}`: "apiKey must be",
+		`"apiKey":{"value":"hunter2","file":"f"}`: "apiKey must be", `"workspace":"x"`: "apiKey must be",
+		`"key":"hunter2"`: "an account has baseURL, workspace, apiKey and endpoints",
 	} {
 		accounts(t, file, `"main":{"baseURL":"http://127.0.0.1:1",`+account+`}`)
-		for _, command := range []string{"accounts", "whoami", "documents list"} {
-			_, stderr, exit := execute(t, append(strings.Fields(command), "--settings", file)...)
-			require.Equal(t, cli.ExitUsage, exit, stderr)
-			if strings.Contains(account, `"key":"hunter2"`) && !strings.Contains(account, `{"key"`) { // beside apiKey
-				require.Contains(t, stderr, "an account has baseURL, workspace, apiKey and endpoints", account)
-			} else {
-				require.Contains(t, stderr, "apiKey must be", account)
-			}
-			require.NotContains(t, stderr, "hunter2", account)
-		}
+		_, stderr, exit := execute(t, "documents", "list", "--settings", file)
+		require.Equal(t, cli.ExitUsage, exit, stderr)
+		require.Contains(t, stderr, says, account)
+		require.NotContains(t, stderr, "hunter2", account)
 	}
-	require.NoError(t, os.WriteFile(file, []byte(`{"accounts":{}} {"accounts":{}}`), 0o600))
-	_, stderr, exit := execute(t, "accounts", "--settings", file)
-	require.Equal(t, cli.ExitUsage, exit)
-	require.Contains(t, stderr, "there is more after the end")
 }
 
 // Flags come before variables, and these before the default settings. Two variables that each name a service are refused.
@@ -128,28 +119,18 @@ func TestWhatChoosesTheService(t *testing.T) {
 	}
 }
 
-// Files that others on the machine can read or change are named, as ssh does.
+// A file with a secret that others on the machine can read is named, as ssh does.
 func TestFilesThatOthersCanRead(t *testing.T) {
-	s := newService(t, nil)
-	folder := t.TempDir()
-	keys, settings := filepath.Join(folder, "key"), filepath.Join(folder, "accounts.json")
-	require.NoError(t, os.WriteFile(keys, []byte(s.APIKey), 0o600))
-	accounts(t, settings, fmt.Sprintf(`"main":{"baseURL":%q,"workspace":%q,"apiKey":{"file":"key"}}`, s.URL, s.WorkspaceID))
-	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: true, 0o604: true} {
-		require.NoError(t, os.Chmod(keys, mode))
-		for _, args := range [][]string{{"documents", "list", "--api-key-file", keys}, {"documents", "list", "--settings", settings}, {"webhook", "sign", "--secret-file", keys}} {
-			_, stderr, code := execute(t, args...)
-			require.Equal(t, cli.ExitOK, code, stderr)
-			require.Equal(t, warns, strings.Contains(stderr, keys+" holds a secret, and others on this machine can read it"), "%v %v", mode, stderr)
+	newService(t, nil)
+	key := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(key, []byte("a secret that is long enough"), 0o600))
+	for mode, warns := range map[os.FileMode]bool{0o600: false, 0o640: true, 0o604: true} {
+		require.NoError(t, os.Chmod(key, mode))
+		for _, command := range []string{"documents list --api-key-file", "webhook sign --secret-file"} {
+			_, stderr, _ := execute(t, append(strings.Fields(command), key)...)
+			require.Equal(t, warns, strings.Contains(stderr, key+" holds a secret, and others on this machine can read it"), "%v %v", mode, stderr)
 		}
 	}
-	require.NoError(t, os.Chmod(settings, 0o644))
-	_, _, code := execute(t, "accounts", "--settings", settings)
-	require.Equal(t, cli.ExitOK, code, "it holds no secret")
-	require.NoError(t, os.Chmod(settings, 0o602))
-	_, stderr, code := execute(t, "whoami", "--settings", settings)
-	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "may change where your key is sent")
 }
 
 func TestAccountsAreListed(t *testing.T) {
@@ -198,7 +179,6 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 		code   int
 		says   string
 	}{
-		"to everybody alike": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, one) }, cli.ExitFailure, "cannot tell: the service answers a random key alike"},
 		"nothing to anybody": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, `{"documents":[]}`) }, cli.ExitFailure, "cannot tell: the service answers a random key alike"},
 		"nothing to others": {func(w http.ResponseWriter, mine bool) {
 			io.WriteString(w, map[bool]string{true: one, false: `{"documents":[]}`}[mine])
@@ -206,18 +186,6 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 		"too many requests": {func(w http.ResponseWriter, mine bool) {
 			if !mine {
 				w.WriteHeader(http.StatusTooManyRequests)
-			}
-			io.WriteString(w, one)
-		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},
-		"out of order for others": {func(w http.ResponseWriter, mine bool) {
-			if !mine {
-				w.WriteHeader(http.StatusBadGateway)
-			}
-			io.WriteString(w, one)
-		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},
-		"not found to others": {func(w http.ResponseWriter, mine bool) {
-			if !mine {
-				w.WriteHeader(http.StatusNotFound)
 			}
 			io.WriteString(w, one)
 		}, cli.ExitFailure, "cannot tell: a random key gets no answer that shows it"},

@@ -21,17 +21,11 @@ func TestBrokenSettings(t *testing.T) {
 		``:              "it is empty",
 		"{\n\"accounts": "line 2: the JSON ends too early",
 		"{\n\n,":        "line 3: invalid character ','",
-		"[]":            "line 1: the whole cannot be a JSON array",
 		"{\n\"accounts\":{\"a\":{\"baseURL\":5}}}": "line 2: accounts.baseURL cannot be a JSON number",
 		`{"acounts":{}}`: `unknown field "acounts"`,
-		`{"accounts":{"a":` + a + `,"a":` + a + `}}`:                                                                                   `"a" stands twice in one object`,
-		`{"accounts":{"a":{"baseURL":"http://a","BaseURL":"http://b","apiKey":{"variable":"X"}}}}`:                                     `"BaseURL" stands twice`,
-		`{"accounts":{},"accounts":{"a":` + a + `}}`:                                                                                   `"accounts" stands twice`,
-		`{"accounts":{"a":{"baseURL":"http://a","apiKey":{"variable":"X"},"endpoints":{"list documents":{"path":"/a","path":"/b"}}}}}`: `"path" stands twice`,
-		`{"accounts":{"a":{"baseURL":"http://a","apiKey":{"variable":"X","variable":"Y"}}}}`:                                           `apiKey must be`,
-		`{"default":"nope","accounts":{"a":` + a + `}}`:                                                                                `the default is "nope", and there is no such account`,
-		`{"accounts":{"a":{"baseURL":"https://me:hunter2@a","apiKey":{"variable":"X"}}}}`:                                              "account a: baseURL must have no user",
-		`{"accounts":{"a":{"baseURL":"https://a/?token=hunter2","apiKey":{"variable":"X"}}}}`:                                          "account a: baseURL must have no user, query",
+		`{"accounts":{"a":` + a + `,"a":` + a + `}}`:                                      `"a" stands twice in one object`,
+		`{"default":"nope","accounts":{"a":` + a + `}}`:                                   `the default is "nope", and there is no such account`,
+		`{"accounts":{"a":{"baseURL":"https://me:hunter2@a","apiKey":{"variable":"X"}}}}`: "account a: baseURL must have no user",
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		for _, command := range []string{"accounts", "whoami"} {
@@ -116,17 +110,12 @@ func TestUnusedVariablesAreNamed(t *testing.T) {
 func TestEmptyFlagsAreRefused(t *testing.T) {
 	s := newService(t, nil)
 	for args, flag := range map[string]string{
-		"documents list --account=":               "--account",
-		"documents list --base-url=":              "--base-url",
-		"documents list --sandbox=":               "--sandbox",
-		"documents list --id=":                    "--id",
-		"documents list --from=":                  "--from",
-		"documents list --endpoint=":              "--endpoint",
-		"templates respondents OFFER --document=": "--document",
-		"templates send OFFER --csv=":             "--csv",
-		"serve --memory --token=":                 "--token",
-		"serve --memory --allow-host=":            "--allow-host",
-		"status --url=":                           "--url",
+		"documents list --account=":   "--account",
+		"documents list --base-url=":  "--base-url",
+		"documents list --id=":        "--id",
+		"templates send OFFER --csv=": "--csv",
+		"serve --memory --token=":     "--token",
+		"status --url=":               "--url",
 	} {
 		_, stderr, code := s.run(t, args)
 		require.Equal(t, cli.ExitUsage, code, "%s: %s", args, stderr)

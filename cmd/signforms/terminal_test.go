@@ -64,12 +64,6 @@ func TestProgressBar(t *testing.T) {
 	require.Len(t, s.mailed("reminder"), 2)
 }
 
-func TestJSONOnATerminal(t *testing.T) {
-	newService(t, nil)
-	shown, _ := screen(t, 80, "", "documents", "list", "--json")
-	require.Equal(t, 3, strings.Count(shown, "\n{")+1)
-}
-
 func TestAsksOnATerminal(t *testing.T) {
 	for _, c := range []struct {
 		typed string
@@ -77,9 +71,7 @@ func TestAsksOnATerminal(t *testing.T) {
 		sent  int
 	}{
 		{"y\n", cli.ExitOK, 2},
-		{"YES\n", cli.ExitOK, 2},
 		{"\n", cli.ExitFailure, 0},
-		{"n\n", cli.ExitFailure, 0},
 		{"yeah\n", cli.ExitFailure, 0},
 		{"\x04", cli.ExitFailure, 0}, // end of input
 	} {
@@ -89,13 +81,6 @@ func TestAsksOnATerminal(t *testing.T) {
 		require.Contains(t, shown, "2 documents will be reminded. Go on? [y/N] ")
 		require.Equal(t, c.sent, s.reminded(), "%q", c.typed)
 	}
-}
-
-func TestDoesNotAskForOne(t *testing.T) {
-	s := newService(t, nil)
-	shown, code := screen(t, 100, "", "documents", "remind", s.lease)
-	require.Equal(t, cli.ExitOK, code, shown)
-	require.NotContains(t, shown, "[y/N]")
 }
 
 // The program does not wait for an answer on the terminal after an interrupt.
@@ -137,14 +122,6 @@ func TestNoEscapesWhereTheyAreNotWanted(t *testing.T) {
 			require.Len(t, s.mailed("reminder"), 2)
 		})
 	}
-}
-
-func TestNoTerminalShowsNoBar(t *testing.T) {
-	s := newService(t, nil)
-	_, stderr, code := s.run(t, "documents remind LEASE NOTICE --yes")
-	require.Equal(t, cli.ExitOK, code)
-	require.NotContains(t, stderr, "\r")
-	require.NotContains(t, stderr, "\x1b")
 }
 
 // Output to a file is not in the format for terminals, even in a terminal session.
