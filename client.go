@@ -43,14 +43,11 @@ type Options struct {
 	// Where the client or its Transport is nil, requests go through http.DefaultTransport as it is when they are sent.
 	//
 	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
-	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice. A send or
-	// reminder that is about to be written a second time is stopped; it is recognised by a header x-request-id and the
-	// address to which it goes. So other requests of the Transport that use the call's context must not carry that header,
-	// above all behind a proxy, where all go to one address.
+	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice.
 	//
-	// A Transport may make other requests with the call's context, such as for a token. But when a send or reminder fails after
-	// one of them was written, nothing proves that it was not the call itself: it returns ErrOutcomeUnknown. A context of their
-	// own avoids that.
+	// A Transport may make requests of its own, such as for a token. Give them a context of their own. With the call's context,
+	// a send or reminder that fails after one of them was written returns ErrOutcomeUnknown; and one that has a header
+	// x-request-id and goes to the same address, as all do behind a proxy, is stopped like a repeated send.
 	HTTPClient *http.Client
 	// UserAgent precedes the SDK's own token, signforms-go/Version, in the User-Agent header.
 	UserAgent string
@@ -63,7 +60,7 @@ type Options struct {
 	MaxAttempts int
 	// RetryWaitMin and RetryWaitMax bound the wait before a retry. The first wait is random between half of RetryWaitMin and
 	// RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to RetryWaitMax is
-	// obeyed instead, but the wait is never less than half of RetryWaitMin. After a longer one the call returns at once.
+	// obeyed instead, but the wait is never less than half of RetryWaitMin. With a longer Retry-After the call returns at once.
 	// Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0, the
@@ -81,7 +78,7 @@ type Options struct {
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
 	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
-	// function gets the operation's error, and one that says so when a hook or the Transport panicked. An answer without the
+	// function gets the operation's error, or an error that says that a hook or the Transport panicked. An answer without the
 	// record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of
 	// OnAttempt. They must be safe for concurrent use and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))

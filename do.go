@@ -1,5 +1,7 @@
 package signforms
 
+// What an answer means is decided here; when an attempt is repeated, in internal/call/retry.go.
+
 import (
 	"bytes"
 	"context"

@@ -30,7 +30,7 @@
 //
 // # Retries
 //
-// After what a call is repeated depends on its operation:
+// What is retried depends on the operation:
 //
 //	Class           Operations                                        Repeated after
 //	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
@@ -44,9 +44,9 @@
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
-// [TemplatesService.SentCandidates] finds out what became of a send. A transport that does not call the hooks of
-// [net/http/httptrace], such as a mock, gives no proof. Nor does one that reads the body of a request, such as for a log, and
-// then returns another error than that of the failed connection, or uses a proxy.
+// [TemplatesService.SentCandidates] finds out what became of a send. A Transport that does not call the hooks of
+// [net/http/httptrace], such as a mock, gives no proof. Neither does one that reads the body of a request, such as for a log,
+// if it uses a proxy or returns an error of its own.
 //
 // A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire,
 // with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed RetryWaitMax or the time that
@@ -67,8 +67,8 @@
 // meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches [ErrIncomplete],
 // and Error.Yielded and Error.Reported say how many came and how many the service reports.
 //
-// For that, pages overlap by a few records. A list of one page costs one request if that is not full and the service says that
-// there is no other, otherwise up to three. A list that does not change, of n pages of 100, costs at most n+3 requests up to
+// For that, pages overlap by a few records. A list of one page costs one request if the page is not full and the service says
+// that there is no other; otherwise it costs up to three. A list that does not change, of n pages of 100, costs at most n+3 requests up to
 // n = 10, and about n/6 more for longer lists; more with smaller pages, where the service caps or ignores limits, or if anything
 // has moved meanwhile. If a service's totals count something else, set [Endpoint].IgnoreTotals.
 //

@@ -154,9 +154,9 @@ type VoidResult struct {
 }
 
 // Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow
-// it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has such a status. Words never refuse: after
-// an answer with status 200 that leaves a doubt, such as "not" in its message or the status PENDING, the void is repeated, which
-// is harmless, and then fails with ErrUnavailable. An answer, of which only the HTTP status is documented:
+// it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has such a status. An answer with status 200
+// may leave a doubt: "not" in its message, or the status PENDING. Then Void repeats the request, which is harmless, and at last
+// returns ErrUnavailable. An answer, of which only the HTTP status is documented:
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {

@@ -1,5 +1,7 @@
 package signforms
 
+// Stores of reminder slots. What holds a reminder back is decided in internal/reminderlimit/budget.go.
+
 import (
 	"cmp"
 	"context"

@@ -1,5 +1,7 @@
 package signforms
 
+// Pages, as answers have them. When a list is whole is decided in internal/paging/walk.go.
+
 import (
 	"context"
 	"crypto/sha256"

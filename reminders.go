@@ -27,10 +27,11 @@ type RemindResult struct {
 //
 // Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for a slot at most
 // [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with ErrRateLimited and
-// sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees. ErrRefused: the status forbids it,
-// see [DocumentStatus.CanRemind]. An answer with HTTP status 200 is such an error too when it has that status and counts no
-// reminders. ErrOutcomeUnknown: the signers may have been reminded; do not remind them again today. So it is after an answer with
-// status 200 that does not count reminders and whose message has a word of doubt, such as "not", "limit" or "already". An
+// sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees.
+//
+// ErrRefused: the document's status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have been
+// reminded; do not remind them again today. An answer with HTTP status 200 that counts no reminder can mean the same: ErrRefused
+// if it has such a status, ErrOutcomeUnknown if it has no count and its message says "not", "limit", "already" or the like. An
 // answer, of which only the HTTP status is documented:
 //
 //	{"message": "Reminder sent successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "PENDING", "remindersSent": 1}

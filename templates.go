@@ -186,21 +186,22 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 }
 
 // SentCandidates looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID and
-// returns each that [TemplateSendParams.MayBe] this send and whose id known does not report. known tells the documents that
-// you recorded for other sends; nil means none. An error means that the list is not whole: then nothing was found out.
+// returns those that may be this send (see [TemplateSendParams.MayBe]). known reports the documents that you have recorded for
+// other sends; SentCandidates leaves these out. A nil known reports none. An error means that nothing was found out.
 //
-//   - None: it was not sent, if the list began at least Options.AttemptTimeout and one minute after Send returned. Before that the
-//     request may still arrive. Measure that time by a monotonic clock, as time.Since does. A program that was restarted
-//     begins to count anew.
-//   - One: it is this send if all addresses of its signers could be read, unless somebody else sent the template to the same
-//     people. If they could not be read, it may be somebody else's: let a person decide.
-//   - Several: nothing tells which. Let a person decide; do not send again.
+//   - No candidate: the template was not sent, if you called SentCandidates at least Options.AttemptTimeout and one minute after
+//     Send had returned; by default that is 90 seconds. Until then the request may still arrive. Measure the time with a
+//     monotonic clock, as time.Since does. After a restart of the program, start counting again.
+//   - One candidate: it is this send, if the addresses of all its signers can be read and nobody else sent the template to the
+//     same people. Otherwise let a person decide.
+//   - Several candidates: let a person decide. Do not send again.
 //
-// It cannot find a document whose signer's address was changed, which was deleted, or which is in another workspace. It cannot
-// tell this send from one by somebody else, earlier ones included, of the same template to the same people. Have one send of
-// a template to the same receivers under way at a time, and have one doubtful send of a template at a time, unless you know that
-// the addresses of signers can be read: a record without them is a candidate of every send, so one doubt could take the document
-// of another.
+// SentCandidates does not find a document that was deleted, that is in another workspace, or in which a signer's address was
+// changed. Another send of the same template to the same people is a candidate too, however old it is. So send a template to
+// the same receivers only after the outcome of the last such send is known.
+//
+// The service may hide the addresses of signers. Then every document of the template that known does not report is a candidate
+// for every send. In that case resolve one doubtful send of a template before you begin the next.
 func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendParams, known func(documentID string) bool) ([]Respondent, error) {
 	var found []Respondent
 	for r, err := range s.AllRespondents(ctx, RespondentListParams{TemplateID: p.TemplateID}) {
@@ -219,8 +220,7 @@ func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendPar
 // every signer was read and a receiver's is not among them. Addresses are compared without blanks at their ends and without
 // regard to case. Further signers, such as a template's fixed ones, do not matter. What cannot be read or compared may be this
 // send: no record, no signers, or an address with a name, two dots in a row, no dot in its domain, or characters that no address
-// has, as most masks have. A mask that reads like an address counts as somebody else's. Neither a time nor an order makes it
-// false.
+// has, as most masks have. A mask that reads like an address counts as somebody else's. Times are not compared.
 func (p TemplateSendParams) MayBe(r *Respondent) bool {
 	if r == nil {
 		return true

@@ -222,9 +222,9 @@ func signerIDs(signers []Signer) (ids []string) {
 const redacted = "[redacted]"
 
 // A SigningLink is the URL at which one signer signs. Whoever has it can sign, so fmt, slog and encoding/json print it as
-// "[redacted]". Use string(link) for the URL. Where a verb does not fit the value around the link, such as %s for a map of
-// pointers to structs, or the link itself, as %w and %p, fmt calls no methods and prints the URL. go vet reports most such verbs. Nor
-// are methods called for a link in an unexported field (fmt), as the key of a map (encoding/json), and by encoding/gob.
+// "[redacted]". Use string(link) for the URL. These print the URL, because they call no methods: verbs of fmt that do not fit,
+// such as %p, %w, or %s for a map of pointers to structs (go vet reports most); fmt for a link in an unexported field;
+// encoding/json for the key of a map; encoding/gob.
 type SigningLink string
 
 // Format prints "[redacted]" for every verb.

@@ -47,8 +47,8 @@ type Event interface {
 	SignerIDs() []string
 
 	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event. Of a
-	// list it has those of the first element that has any. A number or boolean in place of a string is kept as its JSON
-	// and is no error, nor is "1" or 1.0 for 1, or "true" for true, or "", which counts as missing. It is nil for most events
+	// list it has those of the first element that has any. These are no errors: a number or boolean in place of a string, which
+	// is kept as its JSON; "1" or 1.0 for 1; "true" for true; and "", which counts as missing. It is nil for most events
 	// and for an UnknownEvent. Do not change it.
 	FieldErrors() []*FieldError
 

@@ -42,8 +42,8 @@ type HandlerOptions struct {
 
 	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated, and
 	// at debug level for each other one. It gets a line for each refused delivery: in a minute five at warn level for genuine
-	// ones and five for others, further ones at debug level; the next line at warn level has their number. What is
-	// wrong with a delivery that was not genuine, [Diagnose] and the command "signforms webhook diagnose" tell.
+	// ones and five for others, further ones at debug level; the next line at warn level has their number.
+	// [Diagnose] and the command "signforms webhook diagnose" say what is wrong with a delivery that is not genuine.
 	//
 	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain personal
 	// data only when the errors or panics of functions do. Default [slog.Default] as it is when NewHandler is called.
