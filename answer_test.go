@@ -1,9 +1,7 @@
 package signforms_test
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -177,57 +175,6 @@ func TestVoidAndRemindTakeAnswersWithoutAnObject(t *testing.T) {
 	}
 }
 
-// TestNestedListsOfAnotherKindAreEmpty: one odd value costs nothing else.
-func TestNestedListsOfAnotherKindAreEmpty(t *testing.T) {
-	for _, odd := range []string{`""`, `false`, `7`, `["a@b.c"]`, `[null]`, `[[{"email":"x"}]]`, `null`} {
-		docs := fmt.Sprintf(`{"documentId":%q,"signers":%[2]s,"roles":%[2]s,"templateRespondents":%[2]s},`, docID(1), odd)
-		for i := range 99 {
-			docs += fmt.Sprintf(`{"documentId":%q,"signers":[{"email":"ann@example.com"}]},`, docID(i+2))
-		}
-		page, err := clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[`+strings.TrimSuffix(docs, ",")+`]}`)).
-			Documents.List(t.Context(), signforms.DocumentListParams{})
-		require.NoError(t, err, odd)
-		require.Len(t, page.Items, 100)
-		require.Empty(t, page.Items[0].Signers)
-		require.Empty(t, page.Items[0].Roles)
-		require.Empty(t, page.Items[0].Respondents)
-		require.Equal(t, []signforms.Signer{{Email: "ann@example.com"}}, page.Items[99].Signers)
-		require.Contains(t, string(page.Raw), odd)
-
-		sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"createdDocumentId":"`+clienttest.CreatedID+`","signers":`+odd+`}`)).
-			Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
-		require.NoError(t, err, odd)
-		require.Empty(t, sent.Signers)
-
-		responses, err := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":"x","answers":`+odd+`}]}`)).
-			Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID})
-		require.NoError(t, err, odd)
-		require.Empty(t, responses.Items[0].Answers)
-	}
-}
-
-// TestErrorsNameTheMethod that was called, and not the operation below it.
-func TestErrorsNameTheMethod(t *testing.T) {
-	for _, call := range clienttest.Calls {
-		want := call.Says
-		ended, cancel := context.WithCancel(t.Context())
-		cancel()
-		for what, err := range map[string]error{
-			"answer":     call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, ""))),
-			"unreadable": call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, "[]"))),
-			"ended":      call.Do(ended, clienttest.Scripted(t, clienttest.Answers(200, "{}"))),
-			"no answer": call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
-				return nil, http.ErrServerClosed
-			}))),
-		} {
-			require.True(t, strings.HasPrefix(err.Error(), want+": "), "%s: %v", what, err)
-			require.Equal(t, call.Op, clienttest.AsError(t, err).Operation)
-		}
-	}
-	_, err := clienttest.Scripted(t, clienttest.Answers(200, "{}")).Templates.Respondent(t.Context(), "x")
-	require.EqualError(t, err, "get respondent: invalid input: createdDocumentID must be an ObjectId, 24 hexadecimal digits")
-}
-
 // TestOddFieldsAreRead: a value of another kind than it should have is converted, or left zero, and costs nothing else.
 func TestOddFieldsAreRead(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Answers(200, `{"message":7,"documentsCount":"2","formCount":{},
@@ -277,24 +224,6 @@ func TestOddFieldsOfResults(t *testing.T) {
 	require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
 }
 
-// TestOddFieldsOfRespondentsAndResponses: the other lists.
-func TestOddFieldsOfRespondentsAndResponses(t *testing.T) {
-	respondents, err := clienttest.Scripted(t, clienttest.Answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","createdAt":5,
-		"history":{"event":[1]},"ownerId":5}],"pagination":[]}`)).
-		Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
-	require.NoError(t, err)
-	require.Nil(t, respondents.Pagination)
-	require.Equal(t, "5", respondents.Items[0].OwnerID)
-	require.Equal(t, `{"event":[1]}`, string(respondents.Items[0].History[0]))
-
-	responses, err := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":5,"submittedAt":false,
-		"answers":[{"id":1,"question":"Which?","answer":["a","b"]}]}]}`)).
-		Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID})
-	require.NoError(t, err)
-	require.Equal(t, []signforms.FormResponse{{ResponseID: "5", SubmittedAt: time.Time{},
-		Answers: []signforms.Answer{{ID: "1", Question: "Which?", Answer: `["a","b"]`}}}}, responses.Items)
-}
-
 // TestListsOfAnotherKindAreUnreadable: taken for empty they would look like the end of a list.
 func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
 	for list, want := range map[string]string{`7`: "%s is not a list", `"none"`: "%s is not a list", `[7]`: "%s is not a record", `[null]`: "%s is not a record", `[[]]`: "%s is not a record",
@@ -337,34 +266,4 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 	require.NoError(t, err)
 	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark+`{"error":"no"}`)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
 	require.ErrorIs(t, err, signforms.ErrUnavailable)
-}
-
-// TestNilContext: an error, and no panic, from every call.
-func TestNilContext(t *testing.T) {
-	c := clienttest.Scripted(t, clienttest.Silent(t), func(o *signforms.Options) { o.LimitStore = clienttest.NewOddStore() })
-	var none context.Context
-	for _, call := range clienttest.Calls {
-		clienttest.RequireMatches(t, call.Do(none, c), signforms.ErrInvalid)
-	}
-	errs := []error{}
-	for _, err := range c.Documents.All(none, signforms.DocumentListParams{}) {
-		errs = append(errs, err)
-	}
-	for _, err := range c.Templates.All(none, signforms.DocumentListParams{}) {
-		errs = append(errs, err)
-	}
-	for _, err := range c.Templates.AllRespondents(none, signforms.RespondentListParams{TemplateID: clienttest.TemplateID}) {
-		errs = append(errs, err)
-	}
-	for _, err := range c.Forms.AllResponses(none, signforms.ResponseListParams{FormID: clienttest.FormID}) {
-		errs = append(errs, err)
-	}
-	for _, err := range c.Documents.RemindAll(none, clienttest.DocNumbers(3)) {
-		errs = append(errs, err)
-	}
-	_, err := c.Documents.ReminderBudget(none)
-	require.Len(t, errs, 5)
-	for _, err := range append(errs, err) {
-		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	}
 }

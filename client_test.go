@@ -108,34 +108,6 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// TestBaseURLKeepsItsPath: paths hang below the base as it was given.
-func TestBaseURLKeepsItsPath(t *testing.T) {
-	for base, want := range map[string]string{
-		"https://x": "https://x/get-documents", "https://x/": "https://x/get-documents", "https://x/v1//": "https://x/v1/get-documents",
-		"https://X.Example/A%2Fb/": "https://x.example/A%2Fb/get-documents", "https://x:443": "https://x/get-documents",
-		"http://x:443": "http://x:443/get-documents",
-	} {
-		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
-		c, err := signforms.New(base, clienttest.APIKey, &signforms.Options{HTTPClient: &http.Client{Transport: rec}})
-		require.NoError(t, err)
-		require.NoError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{})))
-		got := rec.Sent[0].URL
-		got.RawQuery = ""
-		require.Equal(t, want, got.String())
-	}
-}
-
-// TestNewTakesOddSettings: what looks odd but means something is accepted.
-func TestNewTakesOddSettings(t *testing.T) {
-	for _, o := range []signforms.Options{
-		{}, {RetryWaitMax: time.Millisecond}, {RetryWaitMin: time.Hour}, {MaxAttempts: 1}, {ReminderMaxWait: -1}, {HTTPClient: &http.Client{}},
-		{RetryWaitMax: 1<<63 - 1, MaxAttempts: 1 << 30}, {AttemptTimeout: 24 * time.Hour},
-	} {
-		_, err := signforms.New("https://x", clienttest.APIKey, &o)
-		require.NoError(t, err, "%+v", o)
-	}
-}
-
 // TestTheCallersHTTPClientIsLeftAlone: only its Transport is used, and its idle connections stay open.
 func TestTheCallersHTTPClientIsLeftAlone(t *testing.T) {
 	connections := map[string]bool{}

@@ -1,7 +1,6 @@
 package signforms_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -103,66 +102,6 @@ func TestErrorAnswers(t *testing.T) {
 				clienttest.RequireMatches(t, err, want.kinds(call)...)
 			})
 		}
-	}
-}
-
-// TestStatusesThatTestdataDoesNotHave looks at the rest of the table.
-func TestStatusesThatTestdataDoesNotHave(t *testing.T) {
-	for _, c := range []struct {
-		status int
-		body   string
-		kind   error // for reads
-		open   bool
-	}{
-		{status: 101, kind: signforms.ErrUnavailable, open: true},
-		{status: 402, body: `{"message":"Pay first"}`, kind: signforms.ErrRefused},
-		{status: 408, kind: signforms.ErrUnavailable, open: true},
-		{status: 418, body: `{"code":"not_found"}`, kind: signforms.ErrNotFound},
-		{status: 499, kind: signforms.ErrUnavailable, open: true},
-		{status: 498, body: `{"code":"rate_limited"}`, kind: signforms.ErrRateLimited},
-		{status: 501, body: `{"code":"not_found"}`, kind: signforms.ErrUnavailable, open: true},
-		{status: 599, kind: signforms.ErrUnavailable, open: true},
-		{status: 200, body: `{"error":"No such form","code":"not_found"}`, kind: signforms.ErrNotFound, open: true},
-	} {
-		for _, call := range clienttest.Calls {
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
-			require.Equal(t, c.status, clienttest.AsError(t, err).StatusCode)
-			switch {
-			case c.open && call.SendsMail():
-				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-			default:
-				clienttest.RequireMatches(t, err, c.kind)
-			}
-		}
-	}
-}
-
-// TestWhereTheMessageComesFrom tries bodies that are nearly what the service sends.
-func TestWhereTheMessageComesFrom(t *testing.T) {
-	void := clienttest.CallOf(t, "Documents.Void")
-	for body, want := range map[string]struct{ code, message string }{
-		`{"message":"","error":"second"}`:             {code: "", message: "second"},
-		`{"message":null,"data":{"message":"third"}}`: {code: "", message: "third"},
-		`{"message":{"text":"nested"}}`:               {code: "", message: `{"text":"nested"}`},
-		`{"data":"text","message":"first"}`:           {code: "", message: "first"},
-		`{"data":"text"}`:                             {code: "", message: "Conflict"},
-		`["first"]`:                                   {code: "", message: "Conflict"},
-		`"just text"`:                                 {code: "", message: "Conflict"},
-		`{}`:                                          {code: "", message: "Conflict"},
-		``:                                            {code: "", message: "Conflict"},
-		" \n ":                                        {code: "", message: "Conflict"},
-		`{"message":"cut off`:                         {code: "", message: `{"message":"cut off`},
-		`plain text`:                                  {code: "", message: "plain text"},
-		`{"code":"invalid_status"}`:                   {code: "invalid_status", message: "Conflict"},
-		`{"code":409,"message":"m"}`:                  {code: "409", message: "m"},
-		`{"code":"not a code: see https://x/","message":"m"}`:      {code: "", message: "m"},
-		`{"code":"` + strings.Repeat("c", 65) + `","message":"m"}`: {code: "", message: "m"},
-	} {
-		err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(409, body)))
-		e := clienttest.AsError(t, err)
-		require.Equal(t, want.message, e.Message, "message of %s", body)
-		require.Equal(t, want.code, e.Code, "code of %s", body)
-		require.Equal(t, body, string(e.Body))
 	}
 }
 
@@ -279,18 +218,6 @@ func TestCodesHoldNoSecret(t *testing.T) {
 	}
 }
 
-// TestShortKeysAreNotLookedFor: cut out of ordinary words they would leave nonsense, and a real key is longer.
-func TestShortKeysAreNotLookedFor(t *testing.T) {
-	const said = "the key of this document is unknown"
-	for key, want := range map[string]string{
-		"k": said, "unknown": said, "document": "the key of this [key] is unknown",
-	} {
-		c, err := signforms.New("https://api.example.com", key, &signforms.Options{HTTPClient: &http.Client{Transport: clienttest.Answers(409, said)}})
-		require.NoError(t, err)
-		require.Equal(t, want, clienttest.AsError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)).Message, "key %q", key)
-	}
-}
-
 // TestNotFoundByTheWrongAnswer: a service that ignores the filter says nothing of the record, not even that it is gone.
 func TestNotFoundByTheWrongAnswer(t *testing.T) {
 	const (
@@ -364,47 +291,6 @@ func TestEveryAnswerMatchesASentinel(t *testing.T) {
 	}
 }
 
-// TestEveryLocalRefusalMatchesASentinel: errors of calls for which nothing was sent.
-func TestEveryLocalRefusalMatchesASentinel(t *testing.T) {
-	for _, w := range wrongInputs {
-		clienttest.RequireMatches(t, w.call(t.Context(), clienttest.Scripted(t, clienttest.Silent(t))), signforms.ErrInvalid)
-	}
-	noPath := func(o *signforms.Options) {
-		o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListDocuments: {Path: "/documents/{documentId}"}}
-	}
-	clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Silent(t), noPath)), signforms.ErrInvalid)
-	broken := func(o *signforms.Options) { o.LimitStore = &brokenStore{} }
-	clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.Remind").Do(t.Context(), clienttest.Scripted(t, clienttest.Silent(t), broken)), signforms.ErrUnavailable)
-	_, err := clienttest.Scripted(t, clienttest.Silent(t), broken).Documents.ReminderBudget(t.Context())
-	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-	require.True(t, strings.HasPrefix(err.Error(), "reminder budget: "), err)
-	_, err = signforms.ParseDocumentRef("x")
-	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-
-	ended, cancel := context.WithTimeout(t.Context(), 0)
-	defer cancel()
-	for _, call := range clienttest.Calls {
-		err := call.Do(ended, clienttest.Scripted(t, clienttest.Silent(t)))
-		require.ErrorIs(t, err, context.DeadlineExceeded, "%s: the context's error will do", call.Name)
-	}
-
-	_, err = signforms.New("ftp://x", "", &signforms.Options{MaxAttempts: -1})
-	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	require.EqualError(t, err, "new client: invalid input: baseURL must begin with http:// or https:// and a host, such as https://api.example.com; "+
-		"apiKey must not be empty; Options.MaxAttempts must be 1 or more (0 means 4)")
-}
-
-// brokenStore never answers with anything but an error.
-type brokenStore struct{ signforms.MemoryLimitStore }
-
-func (*brokenStore) Take(context.Context, string, int, time.Duration) (string, time.Duration, error) {
-	return "", 0, errors.New("down")
-}
-
-func (*brokenStore) Peek(context.Context, string, int) ([]time.Duration, error) {
-	return nil, errors.New("down")
-}
-
 // TestHandMadeErrorsMatch what the same answer of the service would: fakes return them.
 func TestHandMadeErrorsMatch(t *testing.T) {
 	for _, call := range clienttest.Calls {
@@ -435,18 +321,6 @@ func TestHandMadeErrorsMatch(t *testing.T) {
 	require.EqualError(t, &signforms.Error{StatusCode: 404}, "signforms: 404 (check the ids, the base URL and the endpoint)")
 	require.EqualError(t, &signforms.Error{Method: "get document", StatusCode: 404, Message: "No such document"},
 		"get document: 404: No such document (check the ids, the base URL and the endpoint)")
-}
-
-// TestAttemptErrorsMatchNoSentinel: an attempt is no call, and may be followed by another.
-func TestAttemptErrorsMatchNoSentinel(t *testing.T) {
-	var seen []error
-	c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, http.ErrServerClosed }), func(o *signforms.Options) {
-		o.OnAttempt = func(_ context.Context, a signforms.Attempt) { seen = append(seen, a.Err) }
-	})
-	require.Error(t, clienttest.CallOf(t, "Documents.Get").Do(t.Context(), c))
-	require.Len(t, seen, 4)
-	clienttest.RequireMatches(t, seen[0])
-	require.ErrorIs(t, seen[0], http.ErrServerClosed)
 }
 
 // TestEnormousRetryAfter: the longest waits are shown as they are, and a reminder's error agrees with its budget.

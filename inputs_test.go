@@ -156,25 +156,6 @@ func TestValidateSaysWhatSendSays(t *testing.T) {
 	require.NoError(t, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver}.Validate())
 }
 
-func TestTextOfWrongInputs(t *testing.T) {
-	c := clienttest.Scripted(t, clienttest.Silent(t))
-	require.EqualError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{DocumentID: "x", Limit: 101})),
-		"list documents: invalid input: DocumentID must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11; "+
-			"Limit must be from 1 to 100 (0 means the default)")
-	require.EqualError(t, clienttest.Second(c.Documents.Void(t.Context(), signforms.DocumentRef{})),
-		"void document: invalid input: DocumentRef must be made with PDFDocument, TemplateDocument or a record's Ref method")
-	require.EqualError(t, clienttest.Second(c.Documents.Remind(t.Context(), (&signforms.Document{DocumentID: clienttest.TemplateID, SigningType: signforms.TypePDFTemplate}).Ref())),
-		"send reminder: invalid input: DocumentRef.createdDocumentID must be given: of a template, only the documents made from it can be voided or reminded")
-	require.EqualError(t, clienttest.Second(c.Documents.Get(t.Context(), clienttest.CreatedID)), "get document: invalid input: documentID must be a UUID and is the "+
-		"ObjectId of a document made from a template: give the template's UUID with it, or read it as a respondent")
-	require.EqualError(t, clienttest.Second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: clienttest.FormID})),
-		"send form: invalid input: Receivers must hold 1 to 100 receivers")
-	err := clienttest.Second(c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: make([]signforms.Receiver, 100)}))
-	require.Len(t, clienttest.AsError(t, err).Fields, 300, "all are there")
-	require.Contains(t, err.Error(), "; and 292 more in Error.Fields")
-	require.Less(t, len(err.Error()), 600)
-}
-
 // TestInputsAtTheirBounds sends what is just allowed.
 func TestInputsAtTheirBounds(t *testing.T) {
 	rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
@@ -194,14 +175,4 @@ func TestInputsAtTheirBounds(t *testing.T) {
 	require.NoError(t, clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: "plain id", Receivers: []signforms.Receiver{{Name: "A", Email: "a@b.c"}}})),
 		"a form's receivers need no role")
 	require.Len(t, rec.Sent, 7)
-}
-
-func TestDocumentRef(t *testing.T) {
-	require.Equal(t, "PDF:"+clienttest.PDFID, signforms.PDFDocument(clienttest.PDFID).String())
-	require.Equal(t, "PDF_TEMPLATE:"+clienttest.TemplateID+":"+clienttest.CreatedID, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID).String())
-	require.Empty(t, signforms.DocumentRef{}.String())
-	require.Contains(t, map[signforms.DocumentRef]bool{signforms.PDFDocument(clienttest.PDFID): true}, signforms.PDFDocument(clienttest.PDFID), "comparable")
-	template := signforms.Document{DocumentID: clienttest.TemplateID, SigningType: signforms.TypePDFTemplate}
-	err := clienttest.Second(clienttest.Scripted(t, clienttest.Silent(t)).Documents.Void(t.Context(), template.Ref()))
-	require.ErrorContains(t, err, "createdDocumentID", "a template itself cannot be voided")
 }

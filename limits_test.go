@@ -85,21 +85,6 @@ func TestBudgetOfOneKeyInsideAndOutsideOfBubbles(t *testing.T) {
 	bubbles.Wait()
 }
 
-// A store that cannot be the key of a map would panic at the first reminder.
-func TestNewRefusesAStoreThatCannotBeCompared(t *testing.T) {
-	type wrapped struct{ signforms.LimitStore }
-	type uncomparable struct {
-		wrapped
-		_ []string
-	}
-	for _, store := range []signforms.LimitStore{uncomparable{}, wrapped{uncomparable{}}} {
-		_, err := signforms.New("https://api.example.com", "key", &signforms.Options{LimitStore: store})
-		require.ErrorContains(t, err, "is not comparable: use a pointer")
-	}
-	_, err := signforms.New("https://api.example.com", "key", &signforms.Options{LimitStore: &uncomparable{}})
-	require.NoError(t, err)
-}
-
 // keysSeen remembers the keys that a store was asked for.
 type keysSeen struct {
 	*signforms.MemoryLimitStore

@@ -3,7 +3,6 @@ package signforms_test
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"testing"
 
@@ -44,21 +43,6 @@ func TestAllWithOddPagination(t *testing.T) {
 	}
 }
 
-// TestAllWhenTheFirstPageIsLarger than the others: positions that count from it are too far on.
-func TestAllWhenTheFirstPageIsLarger(t *testing.T) {
-	s := &listService{answer: func(_ int, r listRequest) string {
-		ids := window(upTo(100), r.page, r.limit)
-		if r.page == 1 {
-			ids = append(slices.Clone(ids), 100, 101, 102, 103, 104) // pinned to the top
-		}
-		return pageJSON(ids, fmt.Sprintf(`{"currentPage":%d,"totalPages":10,"totalDocuments":105}`, r.page))
-	}}
-	ids, err := collect(t, s.client(t), signforms.DocumentListParams{Limit: 10})
-	require.NoError(t, err)
-	require.ElementsMatch(t, wantIDs(upTo(105)), ids)
-	require.Len(t, s.requests, 11)
-}
-
 // TestAllWithoutIDs: without pagination nothing tells a further page from the same again, and that is an error.
 func TestAllWithoutIDs(t *testing.T) {
 	for pagination, wantErr := range map[string]string{
@@ -81,21 +65,6 @@ func TestAllWithoutIDs(t *testing.T) {
 			require.Equal(t, 1, clienttest.AsError(t, err).Attempts)
 		}
 	}
-}
-
-// TestAllAsksForNothingBehindATotal, which some services refuse.
-func TestAllAsksForNothingBehindATotal(t *testing.T) {
-	s := &listService{answer: func(n int, r listRequest) string {
-		ids := upTo(60)
-		if n >= 3 {
-			ids = ids[5:]
-		}
-		require.Less(t, (r.page-1)*r.limit, len(ids))
-		return pageJSON(window(ids, r.page, r.limit), total(len(ids), r))
-	}}
-	ids, err := collect(t, s.client(t), signforms.DocumentListParams{Limit: 10})
-	require.NoError(t, err)
-	require.ElementsMatch(t, wantIDs(upTo(60)), ids)
 }
 
 // queries ranges over all of a sequence, twice, and returns the queries of its requests without what they look for.
@@ -159,19 +128,4 @@ func TestAllResponsesByEitherID(t *testing.T) {
 		}
 		require.Equal(t, want, n, answer)
 	}
-}
-
-// TestAllRespondentsTellsIDsApart: ids that are no UUIDs are known by their hash.
-func TestAllRespondentsTellsIDsApart(t *testing.T) {
-	var records []string
-	for i := range 2000 {
-		records = append(records, fmt.Sprintf(`{"respondentDocumentId":"%024x"}`, i))
-	}
-	n := 0
-	for _, err := range clienttest.Scripted(t, clienttest.Answers(200, `{"respondents":[`+strings.Join(records, ",")+`],"pagination":{"totalPages":1}}`)).
-		Templates.AllRespondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID}) {
-		require.NoError(t, err)
-		n++
-	}
-	require.Equal(t, 2000, n)
 }

@@ -168,25 +168,6 @@ func TestWhatHidesAMove(t *testing.T) {
 	}
 }
 
-// TestACappedListThatShrinks: the service puts at most 50 records on a page and reports nothing, and records leave between the
-// first two answers. The second page is empty then, and proves nothing.
-func TestACappedListThatShrinks(t *testing.T) {
-	for n := 51; n <= 70; n++ {
-		for gone := range 22 {
-			s := &listService{answer: func(count int, r listRequest) string {
-				ids := upTo(n)
-				if count > 1 {
-					ids = ids[gone:]
-				}
-				return pageJSON(window(ids, r.page, min(r.limit, 50)), "")
-			}}
-			got, err := collect(t, s.client(t), signforms.DocumentListParams{})
-			require.NoError(t, err)
-			require.Subset(t, got, wantIDs(upTo(n)[gone:]), "%d records, of which %d leave", n, gone)
-		}
-	}
-}
-
 // TestNothingBehindTheLastPage: a page behind the last is refused, which says as much as an empty one where a total says that the
 // list ends there.
 func TestNothingBehindTheLastPage(t *testing.T) {
@@ -201,23 +182,6 @@ func TestNothingBehindTheLastPage(t *testing.T) {
 	got, err := collect(t, clienttest.Scripted(t, rt), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, wantIDs(upTo(1000)), got)
-}
-
-// TestATotalThatIsCountedRarely: the total of an earlier answer hides that a record left.
-func TestATotalThatIsCountedRarely(t *testing.T) {
-	s := &listService{answer: func(count int, r listRequest) string {
-		ids, counted := upTo(1490), 1490
-		if count > 2 {
-			ids = slices.Delete(ids, 20, 21)
-		}
-		if count > 4 {
-			counted--
-		}
-		return pageJSON(window(ids, r.page, r.limit), total(counted, r))
-	}}
-	got, err := collect(t, s.client(t), signforms.DocumentListParams{})
-	require.NoError(t, err)
-	require.Subset(t, got, wantIDs(slices.Delete(upTo(1490), 20, 21)))
 }
 
 // TestWhatStaticListsCost: a list that does not move costs hardly more requests than it has pages.

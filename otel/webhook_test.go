@@ -17,7 +17,6 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	apitrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/signforms/signforms-go"
@@ -142,37 +141,6 @@ func TestUnknownValuesShareOneLabel(t *testing.T) {
 	}
 }
 
-// The names are those of the semantic conventions, in the version that the spans state.
-func TestNamesAreThoseOfTheConventions(t *testing.T) {
-	r := newRecorder(t, otel.Options{})
-	service := signformstest.NewServer(t, nil)
-	client := newClient(t, service, r)
-	service.Fail(signformstest.Fault{Status: http.StatusServiceUnavailable, Times: 1})
-	_, err := client.Documents.List(t.Context(), signforms.DocumentListParams{})
-	require.NoError(t, err)
-	fail := func(context.Context) error { return errors.New("no") }
-	receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), fail)
-	r.Deliveries(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("BREW", "/", nil))
-	stored := func(context.Context) otel.Stored { return otel.Stored{Key: "k", Try: 1} }
-	require.Error(t, r.Funcs(webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error { return fail(ctx) }}, stored).
-		Dispatch(t.Context(), &webhook.FormResponse{}))
-	seen := map[attribute.Key]bool{}
-	for _, span := range r.spans.Ended() {
-		require.Equal(t, semconv.SchemaURL, span.InstrumentationScope().SchemaURL)
-		for key := range attributesOf(span) {
-			if !strings.HasPrefix(string(key), "signforms.") {
-				seen[key] = true
-			}
-		}
-	}
-	require.Equal(t, map[attribute.Key]bool{
-		semconv.ErrorTypeKey: true, semconv.HTTPRequestMethodKey: true, semconv.HTTPRequestMethodOriginalKey: true, semconv.HTTPRequestResendCountKey: true,
-		semconv.HTTPResponseStatusCodeKey: true, semconv.ServerAddressKey: true, semconv.ServerPortKey: true, semconv.URLFullKey: true,
-		semconv.URLSchemeKey: true, semconv.URLPathKey: true, semconv.MessagingSystemKey: true, semconv.MessagingOperationNameKey: true,
-		semconv.MessagingOperationTypeKey: true, semconv.MessagingDestinationNameKey: true, semconv.MessagingMessageIDKey: true,
-	}, seen)
-}
-
 func TestRefusalNamesItsReason(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	require.Equal(t, http.StatusUnauthorized, receive(t, r, "another secret", webhooktest.Sample(webhook.TypeFormResponse), succeed))
@@ -264,22 +232,6 @@ func TestOddValuesOfAQueue(t *testing.T) {
 	require.Len(t, r.metric(t, "signforms.queue.tries").(metricdata.Sum[int64]).DataPoints, 6)
 }
 
-// brokenLimits is a limit store that panics.
-type brokenLimits struct{ signforms.LimitStore }
-
-func TestPanicWhileMetricsAreCollected(t *testing.T) {
-	r := newRecorder(t, otel.Options{})
-	stop, err := r.WatchQueue(func(context.Context) (otel.QueueDepth, error) { panic("no depth") })
-	require.NoError(t, err)
-	require.ErrorContains(t, r.reader.Collect(t.Context(), &metricdata.ResourceMetrics{}), "no depth")
-	require.NoError(t, stop())
-	client, err := signforms.New("http://example.com", "key", &signforms.Options{LimitStore: brokenLimits{}})
-	require.NoError(t, err)
-	_, err = r.WatchBudget(client)
-	require.NoError(t, err)
-	require.ErrorContains(t, r.reader.Collect(t.Context(), &metricdata.ResourceMetrics{}), "nil pointer")
-}
-
 func TestEveryFunctionIsWrapped(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	var funcs webhook.Funcs
@@ -293,38 +245,4 @@ func TestEveryFunctionIsWrapped(t *testing.T) {
 	for field, function := range wrapped.Fields() {
 		require.False(t, function.IsNil(), field.Name)
 	}
-}
-
-// oddError is an error of which a method panics or ends the goroutine.
-type oddError struct{ method func() }
-
-func (e oddError) Error() string { return "odd" }
-
-func (e oddError) Is(error) bool {
-	e.method()
-	return false
-}
-
-func TestSpanEndsWhateverTheErrorDoes(t *testing.T) {
-	for name, method := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
-		r := newRecorder(t, otel.Options{})
-		funcs := r.Funcs(webhook.Funcs{Other: func(context.Context, webhook.Event) error { return oddError{method} }}, nil)
-		require.Error(t, funcs.Dispatch(t.Context(), &webhook.FormResponse{FormResponseID: "r"}))
-		spans := r.ended("process new_form_response")
-		require.Len(t, spans, 1, name)
-		if name == "panic" {
-			require.Equal(t, "failed", spans[0].Status().Description)
-			require.Equal(t, "_OTHER", attributesOf(spans[0])["error.type"])
-		}
-	}
-}
-
-func TestFunctionRunsAlthoughStoredPanics(t *testing.T) {
-	r := newRecorder(t, otel.Options{})
-	ran := 0
-	funcs := r.Funcs(webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }},
-		func(context.Context) otel.Stored { panic("no entry") })
-	require.NoError(t, funcs.Dispatch(t.Context(), &webhook.FormResponse{FormResponseID: "r"}))
-	require.Equal(t, 1, ran)
-	require.Len(t, r.ended("process new_form_response"), 1)
 }

@@ -32,26 +32,18 @@ func TestDiagnose(t *testing.T) {
 		"missing":          {edit: without("X-Timestamp"), want: "X-Timestamp is missing"},
 		"repeated":         {edit: func(h http.Header) { h.Add("X-Signature", "1") }, want: "X-Signature is given 2 times"},
 		"lower-case key":   {edit: lowerCaseKey, want: "or was the map not built with http.Header.Set?"},
-		"short signature":  {edit: editSignature(func(s string) string { return s[:40] }), want: "X-Signature is not 64 lower-case hex"},
 		"sha256=":          {edit: editSignature(func(s string) string { return " sha256=" + strings.ToUpper(s) }), want: "is not 64 lower-case hexadecimal digits.\nThe signature matches secret 2 of 2."},
 		"odd timestamp":    {timestamp: "noon", want: "in none of the known forms"},
 		"late":             {timestamp: "1732180000", want: " from this machine's clock."},
-		"early":            {timestamp: "9732180000", want: " from this machine's clock."},
 		"white space":      {given: " " + secret + "\n", want: "would match secret 2 of 2 without what stands around it."},
 		"byte order mark":  {given: "\ufeff" + secret, want: "would match secret 2 of 2 without what stands around it."},
-		"zero-width space": {given: "whsec_\u200b" + strings.TrimPrefix(secret, "whsec_"), want: "would match secret 2 of 2 without"},
-		"quotes":           {given: `"` + secret + `"`, want: "would match secret 2 of 2 without"},
 		"assignment":       {given: `export S='` + secret + "'\n", want: "would match secret 2 of 2 without"},
 		"read before":      {received: "-", want: "The body is empty. Most likely something read it before"},
 		"base64":           {received: inBase64, want: "would match secret 2 of 2, if the body were decoded from base64"},
-		"base64 in JSON":   {received: `"` + inBase64 + `"`, want: "if the body were decoded from base64"},
 		"reformatted":      {sent: `[{"name":"A & B","id":1}]`, received: `[{"name":"A \u0026 B","id":1.0}]`, want: "JSON.stringify prints it, which a receiver in Go accepts."},
 		"element":          {received: `[{"x":1},` + body + `]`, want: "if the body were its element 1 alone."},
 		"without brackets": {sent: `[{"id":1}]`, received: ` {"id":1.0}`, want: "if the body were an array of what it is."},
-		"both":             {given: secret + "\n", sent: `[{"id":1}]`, received: `{"id":1}`, want: "without what stands around it, if the body were an array of what it is."},
 		"another secret":   {given: "another secret", want: "does not match the secret, or any of several."},
-		"another body":     {sent: "something else", want: "does not match the secret, or any of several."},
-		"empty secret":     {given: " ", want: "does not match the secret, or any of several."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			orElse := func(s *string, otherwise string) {
@@ -75,16 +67,6 @@ func TestDiagnose(t *testing.T) {
 		})
 	}
 	require.Contains(t, webhook.Diagnose(nil, signed(secret, stamp, "[]"), []byte("[]")), "No secret was given.")
-}
-
-// Of a long array the first hundred elements are tried.
-func TestDiagnoseElements(t *testing.T) {
-	stamp := strconv.FormatInt(time.Now().Unix(), 10)
-	many := "[" + strings.Repeat("{},", 99) + `{"a":1},{"b":1}]`
-	got := webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"a":1}`), []byte(many))
-	require.Contains(t, got, "its element 99 alone")
-	got = webhook.Diagnose([]string{secret}, signed(secret, stamp, `{"b":1}`), []byte(many))
-	require.Contains(t, got, "does not match the secret")
 }
 
 func without(name string) func(http.Header) { return func(h http.Header) { h.Del(name) } }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -249,21 +247,4 @@ func TestNoPersonalData(t *testing.T) {
 	for _, private := range []string{"lanted", "@example.com", "203.0.113", "Ann", "Lease", "files.example.com", "legal name", secret} {
 		require.NotContains(t, said.String(), private)
 	}
-}
-
-func TestRouters(t *testing.T) {
-	var ran []string
-	h := webhook.NewHandler(newVerifier(t, nil), record(&ran), nil)
-	mux := http.NewServeMux()
-	mux.Handle("POST /hooks/{customer}", h)
-	server := httptest.NewServer(mux)
-	defer server.Close()
-	res, err := server.Client().Do(webhooktest.NewRequest(server.URL+"/hooks/7", secret, noon, []byte(batch())))
-	require.NoError(t, err)
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	require.Equal(t, 200, res.StatusCode)
-	require.Equal(t, `{"status":"ok"}`, string(body))
-	require.Len(t, ran, 9)
 }

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -194,75 +192,6 @@ func ExampleHandlerOptions() {
 	// 500 {"status":"failed"}
 	// 200 {"status":"ok"}
 	// 200 {"status":"duplicate"}
-}
-
-// Metrics need two hooks: OnEvent for each event of a genuine delivery, OnError for those that are refused.
-func ExampleHandlerOptions_metrics() {
-	const secret = "whsec_of_the_example"
-	verifier, err := webhook.NewVerifier([]string{secret}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	events, refused := map[string]int{}, map[int]int{} // behind a mutex in earnest: hooks run concurrently
-	handler := webhook.NewHandler(verifier, webhook.Funcs{
-		FormResponse: func(context.Context, *webhook.FormResponse) error { return nil },
-	}, &webhook.HandlerOptions{
-		OnEvent: func(_ context.Context, result webhook.EventResult) {
-			events[fmt.Sprintf("%s %s", result.Event.EventType(), result.Outcome)]++
-		},
-		OnError: func(_ context.Context, err error) {
-			if refusal, ok := errors.AsType[*webhook.RefusedError](err); ok {
-				refused[refusal.Status]++
-			}
-		},
-	})
-	for _, secret := range []string{secret, secret, "a guess"} {
-		payload := webhooktest.Payload(&webhook.FormResponse{FormResponseID: "r1"}, &webhook.TemplateSigned{})
-		handler.ServeHTTP(httptest.NewRecorder(), webhooktest.NewRequest("http://example.com/webhook", secret, time.Now(), payload))
-	}
-	for _, key := range slices.Sorted(maps.Keys(events)) {
-		fmt.Println(key, events[key])
-	}
-	fmt.Println("refused with 401:", refused[401])
-	// Output:
-	// new_form_response processed 1
-	// new_form_response repeated 1
-	// new_template_response_individual_signed ignored 2
-	// refused with 401: 1
-}
-
-// Verify is for those who have header and body from somewhere else than net/http.
-func ExampleVerifier_Verify() {
-	const secret = "whsec_of_the_example"
-	verifier, err := webhook.NewVerifier([]string{secret}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	body := []byte(`[{"webhookEvent":"new_form_response","formId":"intake"}]`)
-	signed := webhook.Sign(secret, time.Now(), body)
-	received := map[string]string{
-		"x-signature": signed.Get(webhook.SignatureHeader),
-		"x-timestamp": signed.Get(webhook.TimestampHeader),
-	}
-	header := http.Header{}
-	for key, value := range received {
-		header.Set(key, value) // into the upper and lower case that Verify looks for
-	}
-	verified, err := verifier.Verify(header, body)
-	if err != nil {
-		log.Fatal(err)
-	}
-	events, err := webhook.Parse(verified.Payload)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(events[0].EventType(), events[0].(*webhook.FormResponse).FormID)
-
-	_, err = verifier.Verify(header, []byte(strings.Replace(string(body), "intake", "other", 1)))
-	fmt.Println(errors.Is(err, webhook.ErrSignature))
-	// Output:
-	// new_form_response intake
-	// true
 }
 
 func ExampleDiagnose() {

@@ -96,14 +96,3 @@ func TestManyFields(t *testing.T) {
 		require.Equal(t, "z", fields[n].Value)
 	}
 }
-
-func TestFieldsOfTwoEvents(t *testing.T) {
-	events, err := webhook.Parse([]byte(`[{"webhookEvent":"new_template_response","x(page1)[a]":"1"},{"webhookEvent":"new_signature_pdf_completed","x(page1)[a]":"2"},
-		{"webhookEvent":"new_template_response"}]`))
-	require.NoError(t, err)
-	first, second := events[0].(*webhook.TemplateResponse), events[1].(*webhook.SignatureCompleted)
-	first.Fields = append(first.Fields, webhook.Field{Value: "mine"})
-	require.Equal(t, "1", first.Fields[0].Value)
-	require.Equal(t, []webhook.Field{{Kind: "x", Page: 1, Label: "a", Value: "2", Key: "x(page1)[a]"}}, second.Fields)
-	require.Nil(t, events[2].(*webhook.TemplateResponse).Fields)
-}

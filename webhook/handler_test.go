@@ -47,35 +47,24 @@ func TestHandlerAnswers(t *testing.T) {
 		"parameters":          {request: altered("Content-Type", `application/json; charset="utf-8"`), status: 200, body: `{"status":"ok"}`},
 		"upper-case type":     {request: altered("Content-Type", "Application/JSON"), status: 200, body: `{"status":"ok"}`},
 		"identity":            {request: altered("Content-Encoding", "Identity"), status: 200, body: `{"status":"ok"}`},
-		"identity twice":      {request: altered("Content-Encoding", "identity, identity"), status: 200, body: `{"status":"ok"}`},
 		"GET":                 {request: method("GET"), status: 405, body: `{"status":"method_not_allowed"}`},
-		"HEAD":                {request: method("HEAD"), status: 405, body: `{"status":"method_not_allowed"}`},
-		"PUT":                 {request: method("PUT"), status: 405, body: `{"status":"method_not_allowed"}`},
 		"post in lower case":  {request: method("post"), status: 405, body: `{"status":"method_not_allowed"}`},
 		"no type":             {request: altered("Content-Type"), status: 415, body: mediaType},
-		"empty type":          {request: altered("Content-Type", ""), status: 415, body: mediaType},
 		"form type":           {request: altered("Content-Type", "application/x-www-form-urlencoded"), status: 415, body: mediaType},
-		"+json type":          {request: altered("Content-Type", "application/cloudevents+json"), status: 415, body: mediaType},
 		"type with more":      {request: altered("Content-Type", "application/jsonp"), status: 415, body: mediaType},
 		"long parameter":      {request: altered("Content-Type", "application/json;a="+strings.Repeat("b", 256)), status: 415, body: mediaType},
 		"two types":           {request: altered("Content-Type", "application/json", "application/json"), status: 415, body: mediaType},
 		"gzip":                {request: altered("Content-Encoding", "gzip"), status: 415, body: mediaType},
-		"identity and gzip":   {request: altered("Content-Encoding", "identity, gzip"), status: 415, body: mediaType},
 		"second encoding":     {request: altered("Content-Encoding", "identity", "br"), status: 415, body: mediaType},
 		"no signature":        {request: altered("X-Signature"), status: 401, body: unauthorized},
-		"two signatures":      {request: altered("X-Signature", "00", "00"), status: 401, body: unauthorized},
 		"malformed signature": {request: altered("X-Signature", "00"), status: 401, body: unauthorized},
 		"malformed timestamp": {request: altered("X-Timestamp", "0"), status: 401, body: unauthorized},
 		"forged":              {request: altered("X-Timestamp", "1795176001"), status: 401, body: unauthorized},
 		"late":                {request: webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), status: 401, body: unauthorized},
-		"early":               {request: webhooktest.NewRequest(target, secret, noon.Add(301e9), []byte("[]")), status: 401, body: unauthorized},
 		"empty body":          {request: payload(""), status: 400, body: invalid},
 		"not JSON":            {request: payload("[{}"), status: 400, body: invalid},
-		"trailing data":       {request: payload("[]]"), status: 400, body: invalid},
-		"number":              {request: payload("1"), status: 400, body: invalid},
 		"null":                {request: payload("null"), status: 400, body: invalid},
 		"array of numbers":    {request: payload("[1]"), status: 500, body: `{"status":"failed"}`},
-		"array of an array":   {request: payload("[[]]"), status: 500, body: `{"status":"failed"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ran := 0
@@ -138,14 +127,9 @@ func TestHandlerSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.status, serve(newHandler(t), body).Code)
 		})
-		t.Run(name+" of unknown length", func(t *testing.T) {
+		t.Run(name+" byte by byte, of unknown length", func(t *testing.T) {
 			r := webhooktest.NewRequest(target, secret, noon, []byte(body))
-			r.ContentLength = -1
-			require.Equal(t, c.status, serveRequest(newHandler(t), r).Code)
-		})
-		t.Run(name+" byte by byte", func(t *testing.T) {
-			r := webhooktest.NewRequest(target, secret, noon, []byte(body))
-			r.Body = io.NopCloser(&slowReader{body: body})
+			r.Body, r.ContentLength = io.NopCloser(&slowReader{body: body}), -1
 			require.Equal(t, c.status, serveRequest(newHandler(t), r).Code)
 		})
 	}

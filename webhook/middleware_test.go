@@ -1,11 +1,8 @@
 package webhook_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -66,44 +63,6 @@ func TestMiddlewareBody(t *testing.T) {
 			require.Equal(t, original, r.Header, "the caller's own request must not change")
 		})
 	}
-}
-
-func TestMiddlewareRefuses(t *testing.T) {
-	var log bytes.Buffer
-	defer slog.SetDefault(slog.Default())
-	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
-	h := newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("a refused request came through")
-	}))
-	forged := webhooktest.NewRequest(target, "another secret", noon, []byte("[]"))
-	requireAnswer(t, serveRequest(h, forged), 401, `{"status":"unauthorized"}`)
-	get, err := http.NewRequest(http.MethodGet, target, http.NoBody)
-	require.NoError(t, err)
-	w := serveRequest(h, get)
-	requireAnswer(t, w, 405, `{"status":"method_not_allowed"}`)
-	require.Equal(t, "POST", w.Header().Get("Allow"))
-	requireAnswer(t, serve(h, strings.Repeat(" ", maxBody+1)), 413, `{"status":"too_large"}`)
-
-	for i, want := range []string{"status=401 error=\"webhook: signature does not match", "status=405 error=", "status=413 error="} {
-		require.Contains(t, strings.Split(log.String(), "\n")[i], want)
-	}
-}
-
-// TestMiddlewareContext: the next handler sees the values and the end of the request's context.
-func TestMiddlewareContext(t *testing.T) {
-	type key struct{}
-	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "of the request"))
-	r := webhooktest.NewRequest(target, secret, noon, []byte("[]")).WithContext(ctx)
-	w := serveRequest(newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		require.Equal(t, "of the request", r.Context().Value(key{}))
-		derived, end := context.WithCancel(r.Context())
-		defer end()
-		cancel()
-		<-derived.Done()
-		require.ErrorIs(t, r.Context().Err(), context.Canceled)
-		w.WriteHeader(http.StatusTeapot)
-	})), r)
-	require.Equal(t, http.StatusTeapot, w.Code)
 }
 
 func TestEventsFrom(t *testing.T) {

@@ -69,33 +69,6 @@ func TestMemoryReplayStoreFull(t *testing.T) {
 	run(6)
 }
 
-// TestMemoryReplayStoreOver fills a store of one with an event whose time is over.
-func TestMemoryReplayStoreOver(t *testing.T) {
-	newStore := func() (*webhook.MemoryReplayStore, *webhooktest.Clock) {
-		clock := webhooktest.NewClock(noon)
-		s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, Now: clock.Now})
-		state, err := s.Begin(t.Context(), replayKey(1), 3*time.Hour)
-		require.NoError(t, err)
-		require.Equal(t, webhook.ReplayFresh, state)
-		return s, clock
-	}
-	begin := func(s *webhook.MemoryReplayStore) error {
-		_, err := s.Begin(t.Context(), replayKey(2), time.Hour)
-		return err
-	}
-	s, clock := newStore()
-	clock.Advance(2 * time.Hour)
-	require.ErrorIs(t, begin(s), webhook.ErrReplayStoreFull, "during the lease")
-	clock.Advance(time.Hour)
-	require.NoError(t, begin(s), "after the lease")
-
-	s, clock = newStore()
-	require.NoError(t, s.Done(t.Context(), replayKey(1), time.Minute))
-	require.ErrorIs(t, begin(s), webhook.ErrReplayStoreFull, "during keep")
-	clock.Advance(time.Minute)
-	require.NoError(t, begin(s), "after keep")
-}
-
 // TestMemoryReplayStoreTenMinutes has the ten minutes in which a full store forgets nothing.
 func TestMemoryReplayStoreTenMinutes(t *testing.T) {
 	clock := webhooktest.NewClock(noon)

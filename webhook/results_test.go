@@ -148,23 +148,6 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			status:   200,
 			outcomes: []string{"ignored"},
 		},
-		{
-			name:     "a misfit in a type that Other would take",
-			on:       webhook.Funcs{Other: ignore},
-			body:     misfit,
-			status:   200,
-			outcomes: []string{"processed"},
-			errors:   []string{"event 0 (new_form_response 9): processed, but webhook: field formId is not a string"},
-		},
-		{
-			name:     "recording what was done fails",
-			store:    &fakeStore{done: func(context.Context) error { return broken }},
-			body:     elements[0],
-			status:   200,
-			outcomes: []string{"processed"},
-			errors:   []string{"event 0 (new_form_response 1): processed, but a repeat may run it again: replay store: connection refused"},
-			ran:      1,
-		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var told told
@@ -196,19 +179,6 @@ func TestNothingIsLostInSilence(t *testing.T) {
 	}
 }
 
-// TestFailedTwice has a function and then the store fail: one report tells both.
-func TestFailedTwice(t *testing.T) {
-	var told told
-	opts := told.options()
-	cause, broken := errors.New("disk full"), errors.New("connection refused")
-	opts.ReplayStore = &fakeStore{abort: func(context.Context) error { return broken }}
-	h := webhook.NewHandler(newVerifier(t, nil), failing(func() error { return cause }), opts)
-	require.Equal(t, 500, serve(h, form).Code)
-	require.Equal(t, []string{"event 0 (new_form_response r): disk full (and replay store: connection refused)"}, told.errors)
-	require.ErrorIs(t, told.results[0].Err, cause)
-	require.ErrorIs(t, told.results[0].Err, broken)
-}
-
 // TestOnEvent has an event of every outcome in one delivery and looks at durations.
 func TestOnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -238,28 +208,6 @@ func TestOnEvent(t *testing.T) {
 		}
 		require.NoError(t, told.results[1].Err)
 		require.EqualError(t, told.results[2].Err, "disk full")
-	})
-}
-
-// TestOnEventBusy delivers an event while it is processed for another delivery.
-func TestOnEventBusy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var told told
-		opts := told.options()
-		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
-			FormResponse: func(context.Context, *webhook.FormResponse) error {
-				time.Sleep(time.Second)
-				return nil
-			},
-		}, opts)
-		go serve(h, elements[0])
-		synctest.Wait()
-		require.Equal(t, 503, serve(h, elements[0]).Code)
-		require.Equal(t, []string{"put_off"}, told.outcomes())
-		require.ErrorIs(t, told.all()[0].Err, webhook.ErrEventBusy)
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		require.Equal(t, webhook.OutcomeProcessed, told.all()[1].Outcome)
 	})
 }
 
@@ -321,37 +269,6 @@ func TestGoexit(t *testing.T) {
 		}
 		check(t, &told, ran)
 	})
-	t.Run("behind a writer that tells nothing of the server's", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			var told told
-			var ran []string
-			inner := newHandler(t, &told, &ran)
-			h := http.TimeoutHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				inner.ServeHTTP(flushingWriter{w}, r)
-			}), time.Hour, "late")
-			requireAnswer(t, serve(h, body), 500, `{"status":"failed"}`)
-			requireAnswer(t, serve(h, body), 200, `{"status":"ok"}`)
-			check(t, &told, ran)
-		})
-	})
-	t.Run("over HTTP/2", func(t *testing.T) {
-		var told told
-		var ran []string
-		server := httptest.NewUnstartedServer(newHandler(t, &told, &ran))
-		server.EnableHTTP2 = true
-		server.StartTLS()
-		defer server.Close()
-		for _, want := range []int{500, 200} {
-			res, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, []byte(body)))
-			require.NoError(t, err)
-			_, err = io.ReadAll(res.Body)
-			require.NoError(t, err, "the answer is whole")
-			res.Body.Close()
-			require.Equal(t, 2, res.ProtoMajor)
-			require.Equal(t, want, res.StatusCode)
-		}
-		check(t, &told, ran)
-	})
 	t.Run("Receive", func(t *testing.T) {
 		var told told
 		var ran []string
@@ -364,11 +281,6 @@ func TestGoexit(t *testing.T) {
 		check(t, &told, ran)
 	})
 }
-
-// flushingWriter has a Flush that does nothing, and no Unwrap.
-type flushingWriter struct{ http.ResponseWriter }
-
-func (w flushingWriter) Flush() {}
 
 // TestPanicInAHook goes to whoever set the hook, and leaves no claim behind.
 func TestPanicInAHook(t *testing.T) {
@@ -383,12 +295,6 @@ func TestPanicInAHook(t *testing.T) {
 	calls = 0
 	require.PanicsWithValue(t, "of the hook", func() { serve(h, form) })
 	require.Equal(t, http.StatusOK, serve(h, form).Code)
-}
-
-// Zero errors print.
-func TestZeroErrors(t *testing.T) {
-	require.EqualError(t, &webhook.EventError{}, "event 0 (no type): <nil>")
-	require.EqualError(t, &webhook.RefusedError{}, "webhook: the delivery was refused")
 }
 
 // The sender chooses types and ids: of a long or odd one, errors and the log have a bounded, printable part.

@@ -2,7 +2,6 @@ package offers
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -149,57 +147,6 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// late is a network that holds the first send back. The sender sees a lost connection.
-type late struct {
-	http.RoundTripper
-	held *http.Request
-}
-
-func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
-	if l.held != nil || r.Method != http.MethodPost {
-		return l.RoundTripper.RoundTrip(r)
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	l.held = r.Clone(context.Background())
-	l.held.Body = io.NopCloser(bytes.NewReader(body))
-	return nil, errors.New("the connection is lost")
-}
-
-func (l *late) arrive(t *testing.T) {
-	answer, err := l.RoundTripper.RoundTrip(l.held)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-}
-
-// A request arrives after its sender gave it up. Another process, or this one after a restart, has a clock that is a day off.
-func TestLateRequest(t *testing.T) {
-	for name, off := range map[string]time.Duration{"same clock": 0, "ahead": 24 * time.Hour, "behind": -24 * time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			f := newFixture(t)
-			network := &late{}
-			f.behind(func(to http.RoundTripper) http.RoundTripper {
-				network.RoundTripper = to
-				return network
-			})
-			f.want("1", "ann@example.com")
-			f.passes()
-			f.Offers = f.process(func(*signforms.Options) {})
-			f.now = func() time.Time { return f.srv.Now().Add(off) }
-			f.passes()
-			f.srv.Advance(doubtTime / 2)
-			f.passes()
-			require.Equal(t, []string{"1 sending"}, f.states())
-			network.arrive(t)
-			f.later()
-			require.Equal(t, []string{"1 open"}, f.states())
-			require.Equal(t, 1, f.documents())
-		})
-	}
-}
-
 // Two offers to one address, whose answers are both lost.
 func TestTwoDoubtsAboutOneAddress(t *testing.T) {
 	f := newFixture(t)
@@ -210,21 +157,6 @@ func TestTwoDoubtsAboutOneAddress(t *testing.T) {
 	require.Equal(t, []string{"1 sending", "2 new"}, f.states())
 	f.later()
 	require.Equal(t, []string{"1 open", "2 sending"}, f.states())
-	f.later()
-	require.Equal(t, []string{"1 open", "2 open"}, f.states())
-	require.Equal(t, 2, f.documents())
-}
-
-// A template's id is the same in any case.
-func TestTwoDoubtsAboutOneTemplateInOtherCase(t *testing.T) {
-	f := newFixture(t)
-	f.lose(2, true)
-	f.want("1", "ann@example.com")
-	f.template = strings.ToUpper(f.template)
-	f.want("2", "ann@example.com")
-	f.passes()
-	require.Equal(t, []string{"1 sending", "2 new"}, f.states())
-	f.later()
 	f.later()
 	require.Equal(t, []string{"1 open", "2 open"}, f.states())
 	require.Equal(t, 2, f.documents())

@@ -1,9 +1,7 @@
 package clienttest_test
 
 import (
-	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -130,63 +128,6 @@ func TestServiceForbids(t *testing.T) {
 	}
 	noWorkspace := clienttest.ClientOf(t, srv, func(o *signforms.Options) { o.WorkspaceID = "" })
 	require.NoError(t, clienttest.Second(noWorkspace.Documents.List(t.Context(), signforms.DocumentListParams{})), "the key's own workspace")
-}
-
-// TestServiceRefusesInputs sends what only the service can judge.
-func TestServiceRefusesInputs(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	c, ctx, template := clienttest.ClientOf(t, srv), t.Context(), clienttest.AddOffer(srv)
-	change := func(f func(*signforms.TemplateSendParams)) error {
-		p := clienttest.OfferParams(template)
-		f(&p)
-		return clienttest.Second(c.Templates.Send(ctx, p))
-	}
-	for name, err := range map[string]error{
-		"a role that the template has not": change(func(p *signforms.TemplateSendParams) { p.Receivers[0].RoleTitle = "buyer" }),
-		"no mail address":                  change(func(p *signforms.TemplateSendParams) { p.Receivers[0].Email = "ann@" }),
-	} {
-		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		e := clienttest.AsError(t, err)
-		require.Equal(t, 400, e.StatusCode, name)
-		require.False(t, e.Local, name)
-		require.NotContains(t, err.Error(), "ann@example.com")
-	}
-	require.Empty(t, srv.Messages(), "nothing was sent")
-	require.NoError(t, change(func(p *signforms.TemplateSendParams) { p.PDF = make([]byte, 1<<20) }))
-}
-
-// On virtual time, as net/http waits before it closes the connection of a body that it refused.
-func TestServiceRefusesLargeInputs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		network := signformstest.NewNetwork()
-		defer network.Close()
-		srv := signformstest.NewServer(t, &signformstest.Options{Network: network})
-		defer srv.Close()
-		p := clienttest.OfferParams(clienttest.AddOffer(srv))
-		p.PDF = make([]byte, 8<<20)
-		c := clienttest.ClientOf(t, srv, func(o *signforms.Options) { o.HTTPClient = network.HTTPClient() })
-		err := clienttest.Second(c.Templates.Send(t.Context(), p))
-		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		require.Equal(t, 413, clienttest.AsError(t, err).StatusCode)
-	})
-}
-
-// TestServiceElsewhere calls paths and methods that the service does not have.
-func TestServiceElsewhere(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	at := func(e signforms.Endpoint) error {
-		c := clienttest.ClientOf(t, srv, func(o *signforms.Options) {
-			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: e}
-		})
-		return clienttest.Second(c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID)))
-	}
-	err := at(signforms.Endpoint{Method: http.MethodPut})
-	require.Equal(t, 405, clienttest.AsError(t, err).StatusCode)
-	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	require.ErrorContains(t, err, "use POST")
-	err = at(signforms.Endpoint{Path: "/void-documents"})
-	clienttest.RequireMatches(t, err, signforms.ErrNotFound)
-	require.ErrorContains(t, err, "Did you mean POST /void-document?")
 }
 
 func TestServiceLimitsReminders(t *testing.T) {

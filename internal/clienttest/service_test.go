@@ -111,32 +111,6 @@ func TestServiceSignsATemplate(t *testing.T) {
 	require.Equal(t, sent.Ref(), got.Respondents[0].Ref())
 }
 
-func TestServiceListsRespondents(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	c, ctx := clienttest.ClientOf(t, srv), t.Context()
-	template := clienttest.AddOffer(srv)
-	var ids []string // newest first
-	for range 7 {
-		sent, err := c.Templates.Send(ctx, clienttest.OfferParams(template))
-		require.NoError(t, err)
-		ids = append([]string{sent.CreatedDocumentID}, ids...)
-		srv.Advance(time.Second)
-	}
-	page, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: template, Page: 2, Limit: 3})
-	require.NoError(t, err)
-	require.Len(t, page.Items, 3)
-	require.Equal(t, ids[3], page.Items[0].RespondentDocumentID)
-	require.Equal(t, 3, page.Next)
-	var all []string
-	for _, r := range gather(t, c.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: template, Limit: 2})) {
-		all = append(all, r.RespondentDocumentID)
-	}
-	require.Equal(t, ids, all)
-	templates := gather(t, c.Templates.All(ctx, signforms.DocumentListParams{}))
-	require.Len(t, templates, 1)
-	require.Equal(t, 7, templates[0].TotalRespondents)
-}
-
 func TestServiceSendsAForm(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
@@ -170,23 +144,6 @@ func TestServiceSendsAForm(t *testing.T) {
 		one, err := c.Forms.Response(ctx, id)
 		require.NoError(t, err)
 		require.Equal(t, &page.Items[0], one)
-	}
-}
-
-// TestServiceVoidsOnce voids, and voids again.
-func TestServiceVoidsOnce(t *testing.T) {
-	srv := signformstest.NewServer(t, nil)
-	c, ctx := clienttest.ClientOf(t, srv), t.Context()
-	sent, err := c.Templates.Send(ctx, clienttest.OfferParams(clienttest.AddOffer(srv)))
-	require.NoError(t, err)
-	for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(clienttest.AddLease(srv, "Lease")), sent.Ref()} {
-		first, err := c.Documents.Void(ctx, ref)
-		require.NoError(t, err)
-		require.Equal(t, signforms.StatusVoid, first.Status)
-		require.False(t, first.AlreadyVoided)
-		again, err := c.Documents.Void(ctx, ref)
-		require.NoError(t, err)
-		require.True(t, again.AlreadyVoided)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestNeverMoreThanTheLimitArrives(t *testing.T) {
 
 func TestNeverMoreThanTheLimitArrivesIn30Days(t *testing.T) {
 	if *simDays < 30 {
-		t.Skip("run by .ci/run, with -budget.days 200")
+		t.Skip("run by .ci/nightly, with -budget.days 200")
 	}
 	v := simulate(t, 1_000, badWeather(1), readings[0](), 30*day)
 	t.Logf("%+v", v)

@@ -166,21 +166,6 @@ func TestProcessThatDiesLeavesItsSlotsTaken(t *testing.T) {
 	require.Greater(t, at[5].Sub(at[4]), attemptTimeout+window-latency, "from the last of the dead one's to the first of another's")
 }
 
-func TestProcessesThatComeAndGo(t *testing.T) {
-	t.Parallel()
-	c := newCompany(t)
-	c.service.Fail(signformstest.Fault{Latency: 500 * time.Millisecond, Probability: 0.7})
-	processes := []*exec.Cmd{c.start(), c.start(), c.start(), c.start()}
-	for range 30 {
-		time.Sleep(rand.N(time.Second))
-		i := rand.IntN(len(processes))
-		kill(processes[i])
-		processes[i] = c.start()
-	}
-	c.wait(10)
-	c.arrivals()
-}
-
 func TestRedisThatRestartsForgetsNothing(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t)

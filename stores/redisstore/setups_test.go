@@ -2,18 +2,8 @@ package redisstore_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,58 +36,6 @@ func requireLimit(t *testing.T, store signforms.LimitStore, key string) {
 	require.NoError(t, err)
 	require.Zero(t, waits[0])
 	require.Positive(t, waits[1])
-}
-
-func TestPasswordAndTLS(t *testing.T) {
-	t.Parallel()
-	s := newRedis(t)
-	config := certificate(t, s.dir)
-	s.settings = []string{"--requirepass", "a password", "--port", "0", "--tls-port", port(t, s.addr), "--tls-auth-clients", "no",
-		"--tls-cert-file", filepath.Join(s.dir, "cert.pem"), "--tls-key-file", filepath.Join(s.dir, "key.pem")}
-	s.options = &redis.Options{Password: "a password", TLSConfig: config}
-	s.start(t)
-	requireLimit(t, redisstore.NewLimitStore(s.client(t), ""), "k")
-
-	for name, wrong := range map[string]*redis.Options{
-		"another password": {Password: "another", TLSConfig: config},
-		"no password":      {TLSConfig: config},
-		"another CA":       {Password: "a password", TLSConfig: &tls.Config{RootCAs: x509.NewCertPool()}},
-		"no TLS":           {Password: "a password"},
-	} {
-		other := &server{addr: s.addr, options: wrong}
-		service := signformstest.NewServer(t, nil)
-		options := service.ClientOptions()
-		options.LimitStore = redisstore.NewLimitStore(other.client(t), "")
-		client, err := signforms.New(service.URL, service.APIKey, options)
-		require.NoError(t, err)
-		_, err = client.Documents.Remind(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
-		require.ErrorIs(t, err, signforms.ErrUnavailable, name)
-		require.NotContains(t, err.Error(), "a password", name)
-		require.Empty(t, service.Requests(), name)
-	}
-}
-
-// certificate writes a certificate for loopback and its key into a folder, and returns the settings that trust it.
-func certificate(t *testing.T, dir string) *tls.Config {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	require.NoError(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: private}} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
-	}
-	trusted := x509.NewCertPool()
-	parsed, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
-	trusted.AddCert(parsed)
-	return &tls.Config{RootCAs: trusted}
 }
 
 // A restart with appendonly forgets nothing, and one without forgets all: then five more reminders go out, of which the

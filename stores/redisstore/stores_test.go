@@ -102,26 +102,6 @@ func TestBusyKeyDoesNotGrow(t *testing.T) {
 	require.LessOrEqual(t, members, int64(5))
 }
 
-func TestNoSecretInRedis(t *testing.T) {
-	t.Parallel()
-	ctx, client := t.Context(), startRedis(t).client(t)
-	srv := signformstest.NewServer(t, nil)
-	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-	c, err := signforms.New(srv.URL, srv.APIKey, &signforms.Options{LimitStore: redisstore.NewLimitStore(client, "")})
-	require.NoError(t, err)
-	_, err = c.Documents.Remind(ctx, signforms.PDFDocument(doc))
-	require.NoError(t, err)
-	keys, err := client.Keys(ctx, "*").Result()
-	require.NoError(t, err)
-	require.Len(t, keys, 1)
-	require.Regexp(t, `^signforms:limit:[0-9a-f]{64}$`, keys[0])
-	members, err := client.ZRange(ctx, keys[0], 0, -1).Result()
-	require.NoError(t, err)
-	require.Len(t, members, 1)
-	require.Regexp(t, regexp.MustCompile(`^[A-Z2-7]{26}$`), members[0])
-	require.NotContains(t, strings.Join(append(keys, members...), " "), srv.APIKey)
-}
-
 // deafConn loses the first answer to a script that has run.
 type deafConn struct {
 	net.Conn
