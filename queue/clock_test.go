@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
@@ -173,27 +171,6 @@ func TestTimesAheadOfTheClock(t *testing.T) {
 		require.Equal(s, []string{"due/1", "leased/1"}, j.all())
 		time.Sleep(time.Hour)
 		require.Len(s, j.all(), 2, "one that RetryAfter put off waits")
-	})
-}
-
-// Waiting for a connection must not make the database's clock look ahead.
-func TestClockWithoutAFreeConnection(t *testing.T) {
-	dsn := sharedPostgres(t).newSchema(t)
-	synctest.Test(t, func(t *testing.T) {
-		pool, err := pgxpool.New(t.Context(), strings.TrimSuffix(dsn, poolSize)+" pool_max_conns=1")
-		require.NoError(t, err)
-		defer pool.Close()
-		var o queue.Options
-		c := virtualClocks()
-		o.SetClocks(c)
-		q, err := queue.OpenPostgres(t.Context(), pool, &o)
-		require.NoError(t, err)
-		defer q.Close()
-		held, err := pool.Acquire(t.Context())
-		require.NoError(t, err)
-		time.AfterFunc(10*time.Second, held.Release)
-		require.NoError(t, q.ReadClock(t.Context()))
-		require.InDelta(t, 0, time.Until(q.Now()).Seconds(), 0.1)
 	})
 }
 

@@ -1,12 +1,8 @@
 package queue_test
 
 import (
-	"bytes"
-	"database/sql"
 	"fmt"
-	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -46,51 +42,4 @@ func TestDamagedNewestEvents(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		require.Len(s, j.sorted(), 6)
 	})
-}
-
-// A whole page of the newest events is damaged, so that not even their ids can be read.
-func TestDamagedNewestPage(t *testing.T) {
-	file := newFile(t)
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(2 * 365 * 24 * time.Hour) // as eachStoreVirtually does
-		s := stage{t, file, true}
-		s.fill(300)
-		pages := s.pages("signforms_events")
-		require.Greater(s, len(pages), 3)
-		s.spoil(pages[len(pages)-1])
-		q := s.queue(nil)
-		var j journal
-		s.run(q, j.noting(nil))
-		time.Sleep(time.Minute)
-		require.Greater(s, len(j.sorted()), 270)
-	})
-}
-
-// pages are the numbers of a table's leaf pages, in the order of ids.
-func (s stage) pages(table string) (numbers []int64) {
-	s.Helper()
-	db, err := sql.Open("sqlite", "file:"+string(s.where))
-	require.NoError(s, err)
-	defer db.Close()
-	rows, err := db.QueryContext(s.Context(), "SELECT pageno FROM dbstat WHERE name = $1 AND pagetype = 'leaf' ORDER BY path", table)
-	require.NoError(s, err)
-	defer rows.Close()
-	for rows.Next() {
-		var n int64
-		require.NoError(s, rows.Scan(&n))
-		numbers = append(numbers, n)
-	}
-	require.NoError(s, rows.Err())
-	return numbers
-}
-
-// spoil overwrites a page of a file that nobody has open.
-func (s stage) spoil(page int64) {
-	s.Helper()
-	const size = 4096
-	f, err := os.OpenFile(string(s.where), os.O_RDWR, 0)
-	require.NoError(s, err)
-	_, err = f.WriteAt(bytes.Repeat([]byte{0xee}, size), (page-1)*size)
-	require.NoError(s, err)
-	require.NoError(s, f.Close())
 }

@@ -29,9 +29,6 @@ func (o *Options) SetUnsynced() { o.unsynced = true }
 // SetPoll sets how often Run looks for what other processes have received: on virtual time, that is the most work.
 func (o *Options) SetPoll(d time.Duration) { o.poll = d }
 
-// SetUnwatched makes Run not wait for what other processes store: on virtual time nothing comes from outside.
-func (o *Options) SetUnwatched() { o.unwatched = true }
-
 // HasPoll reports whether SetPoll was called.
 func (o *Options) HasPoll() bool { return o.poll != 0 }
 
@@ -40,9 +37,6 @@ const SchemaVersion = schemaVersion
 
 // SetSync is called before each commit on SQLite.
 func (o *Options) SetSync(sync func()) { o.sync = sync }
-
-// ReadClock reads the database's clock.
-func (q *Queue) ReadClock(ctx context.Context) error { return q.db.clock(ctx, &q.clock) }
 
 // FollowClock takes an answer about the database's clock, which was asked for at sent.
 func (q *Queue) FollowClock(shown time.Time, sent time.Duration) { q.clock.follow(millis(shown), sent) }
@@ -83,6 +77,3 @@ func (q *Queue) StoreTooLate(ctx context.Context, events []webhook.Event) error 
 
 // Sweep erases what is not kept any longer.
 func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx) }
-
-// Watch watches what other processes store, as Run does.
-func (q *Queue) Watch(ctx context.Context) { q.db.watch(ctx, q.wakeUp, q.watching.Store) }

@@ -1,7 +1,6 @@
 package queue_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
-	"github.com/signforms/signforms-go/webhook"
 )
 
 // A time that Unix milliseconds cannot represent bounds like the first or the last that they can.
@@ -28,24 +26,5 @@ func TestTimesBeyondMilliseconds(t *testing.T) {
 		for _, all := range []queue.Filter{{Since: past}, {Before: future}, {Before: last}} {
 			require.Len(s, s.list(q, all), 1)
 		}
-	})
-}
-
-func TestManySigners(t *testing.T) {
-	eachStore(t, func(s stage) {
-		q := s.queue(nil)
-		for _, id := range []string{"s<7>", "s<77>"} {
-			s.accept(q, &webhook.TemplateSigned{Document: webhook.Document{DocumentID: id}, Signers: []webhook.Signer{{SignerID: id}}})
-		}
-		ids := make([]string, 70_000)
-		for i := range ids {
-			ids[i] = fmt.Sprintf("s<%d>", i+100)
-		}
-		require.Empty(s, s.list(q, queue.Filter{Signers: ids}))
-		ids[5_000] = "s<7>"
-		require.Len(s, s.list(q, queue.Filter{Signers: ids}), 1)
-		done, err := q.Erase(s.Context(), queue.Filter{Signers: ids})
-		require.NoError(s, err)
-		require.Equal(s, 1, done.Events)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -13,11 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
@@ -197,7 +193,8 @@ func TestFrozenTransactionHoldsNoLine(t *testing.T) {
 	}
 }
 
-// A function that has called Complete and hangs before its commit does not keep deliveries of its line out.
+// A function that has called Complete and hangs before its commit does not keep deliveries of its line out, nor does who erases
+// or retries its event, which ends with an error.
 func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	l := newLedger(t)
 	s := l.s
@@ -216,79 +213,18 @@ func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	<-hangs
 	second := s.queue(&queue.Options{Grace: -1})
 	s.run(second, webhook.Funcs{Other: func(context.Context, webhook.Event) error { return nil }})
+	changed := make(chan error, 2)
+	go func() {
+		_, err := second.Erase(t.Context(), queue.Filter{Document: "a"})
+		changed <- err
+		_, err = second.Retry(t.Context(), queue.Filter{Document: "a"})
+		changed <- err
+	}()
 	for until := time.Now().Add(4 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		s.accept(second, completed("a", 2))
 	}
-}
-
-// A locked row of the clock keeps Run from erasing, which is logged.
-func TestLockedClockIsLogged(t *testing.T) {
-	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
-	var log logged
-	q := s.queue(&queue.Options{Logger: log.logger()})
-	other, err := pgx.Connect(t.Context(), strings.TrimSuffix(string(s.where), poolSize))
-	require.NoError(t, err)
-	defer other.Close(t.Context())
-	_, err = other.Exec(t.Context(), "BEGIN; UPDATE signforms_queue_clock SET seen = seen")
-	require.NoError(t, err)
-	s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error { return nil }})
-	require.Eventually(t, func() bool { return log.count("erasing") > 0 }, 20*time.Second, 10*time.Millisecond)
-}
-
-// However long the database was away, Run listens again within a minute after it is back.
-func TestListeningAgainWithinAMinute(t *testing.T) {
-	dsn := sharedPostgres(t).newSchema(t)
-	synctest.Test(t, func(t *testing.T) {
-		config, err := pgxpool.ParseConfig(dsn)
-		require.NoError(t, err)
-		var mu sync.Mutex
-		var away bool
-		back := make(chan time.Time, 100)
-		config.BeforeConnect = func(context.Context, *pgx.ConnConfig) error {
-			mu.Lock()
-			defer mu.Unlock()
-			if away {
-				return errors.New("away")
-			}
-			back <- time.Now()
-			return nil
-		}
-		config.PrepareConn = func(context.Context, *pgx.Conn) (bool, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			return !away, nil
-		}
-		pool, err := pgxpool.NewWithConfig(t.Context(), config)
-		require.NoError(t, err)
-		defer pool.Close()
-		var o queue.Options
-		o.SetClocks(virtualClocks())
-		o.Logger = slog.New(slog.DiscardHandler)
-		q, err := queue.OpenPostgres(t.Context(), pool, &o)
-		require.NoError(t, err)
-		defer q.Close()
-		setAway := func(to bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			away = to
-		}
-		setAway(true)
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			q.Watch(ctx)
-			close(ended)
-		}()
-		time.Sleep(3 * time.Hour)
-		for len(back) > 0 {
-			<-back
-		}
-		setAway(false)
-		since := time.Now()
-		require.LessOrEqual(t, (<-back).Sub(since), time.Minute)
-		stop()
-		<-ended
-	})
+	require.ErrorContains(t, <-changed, "lock timeout")
+	require.ErrorContains(t, <-changed, "lock timeout")
 }
 
 // Where PgBouncer gives a connection to others between transactions, the error about prepared statements says what to set.

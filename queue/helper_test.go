@@ -96,7 +96,6 @@ func (s stage) queue(o *queue.Options) *queue.Queue {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if s.virtual {
-		o.SetUnwatched()
 		if !o.HasPoll() {
 			o.SetPoll(time.Hour)
 		}

@@ -1,10 +1,8 @@
 package queue
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -113,45 +111,20 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 
 // chosen holds the events that one transaction changes.
 type chosen struct {
-	ids     []int64
-	lines   []int64 // the lines of the pending and failed events, sorted and without repeats
-	last    int64
-	read    int // how many events were read, of which all are chosen that f selects
-	notJSON int // of these, those that may or may not hold an id that f names
+	ids   []int64
+	lines []int64 // the lines of the pending and failed events, sorted and without repeats
 }
 
-// choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states. If odd is set,
-// it also reads those that are not understood, and chooses the ones that hold the ids that f names.
-func choose(t *tx, f *Filter, listed string, after int64, odd bool) (c chosen, err error) {
+// choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states.
+func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) {
 	where, args := f.where(t.dialect, []any{after})
-	also := "FALSE"
-	if odd && f.names() {
-		others := *f
-		others.Document, others.Response, others.Signers = "", "", nil
-		also, args = others.where(t.dialect, args)
-		also = "(e.odd = 1 AND e.body IS NOT NULL AND " + also + ")"
-	}
-	c.last = after
 	err = t.each(func(rows *sql.Rows) error {
 		var id, line int64
-		var selected bool
-		var body []byte
-		if err := rows.Scan(&id, &line, &selected, &body); err != nil {
-			return err
-		}
-		c.last, c.read = id, c.read+1
-		if !selected {
-			var ok bool
-			if selected, ok = f.foundIn(body); !ok {
-				c.notJSON++
-			}
-		}
-		if selected {
-			c.ids, c.lines = append(c.ids, id), append(c.lines, line)
-		}
-		return nil
-	}, `SELECT e.id, e.line_id, `+where+`, CASE WHEN `+also+` THEN e.body END FROM signforms_events AS e
-		WHERE e.id > $1 AND (e.state IN (`+listed+`)) AND (`+where+` OR `+also+`) ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
+		err := rows.Scan(&id, &line)
+		c.ids, c.lines = append(c.ids, id), append(c.lines, line)
+		return err
+	}, `SELECT e.id, e.line_id FROM signforms_events AS e
+		WHERE e.id > $1 AND (e.state IN (`+listed+`)) AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	slices.Sort(c.lines)
 	c.lines = slices.Compact(c.lines)
 	return c, err
@@ -163,14 +136,13 @@ func lockLines(t *tx, lines []int64) error {
 		`SELECT id FROM signforms_lines WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(lines))
 }
 
-// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns, and
-// how many events were read that are not JSON.
-func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, odd bool, do func(*tx, chosen) (int64, error)) (total, notJSON int, err error) {
+// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns.
+func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func(*tx, chosen) (int64, error)) (total int, err error) {
 	for after := int64(0); ; {
 		var c chosen
 		var changed int64
 		err := q.db.write(ctx, func(t *tx) (err error) {
-			if c, err = choose(t, f, listed, after, odd); err != nil || len(c.ids) == 0 {
+			if c, err = choose(t, f, listed, after); err != nil || len(c.ids) == 0 {
 				changed = 0
 				return err
 			}
@@ -178,14 +150,13 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, odd boo
 			return err
 		})
 		if err != nil {
-			return total, notJSON, err
+			return total, err
 		}
 		total += int(changed)
-		notJSON += c.notJSON
-		if c.read < batch {
-			return total, notJSON, nil
+		if len(c.ids) < batch {
+			return total, nil
 		}
-		after = c.last
+		after = c.ids[len(c.ids)-1]
 	}
 }
 
@@ -207,13 +178,14 @@ var ErrNoBody = errors.New("there is no event with this id, or its JSON is not k
 // also those that were processed and whose JSON is still kept. It returns their number, in which pending events count that were due
 // already. Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails
 // the next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
-// are pending. Retry works in batches: after an error, n events are due.
+// are pending. Retry works in batches: after an error, n events are due. On Postgres it waits a second at most for an event that a
+// function's transaction with [Complete] holds.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	listed := "0, 2"
 	if f.Done {
 		listed = "0, 1, 2"
 	}
-	n, _, err = q.inBatches(ctx, &f, listed+") AND (e.state <> 1 OR e.body IS NOT NULL", false, func(t *tx, c chosen) (int64, error) {
+	n, err = q.inBatches(ctx, &f, listed+") AND (e.state <> 1 OR e.body IS NOT NULL", func(t *tx, c chosen) (int64, error) {
 		now := q.now()
 		// Failed events may have no line any more.
 		for _, line := range c.lines {
@@ -227,7 +199,7 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 			WHERE state IN (`+listed+`) AND body IS NOT NULL AND `+t.in("id", "$1"), t.list(c.ids))
 	})
 	if n > 0 {
-		q.wakeAll()
+		q.wakeUp()
 	}
 	return n, wrap("retrying events", q.orClosed(err))
 }
@@ -239,34 +211,29 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("queue: %s: %w", what, err)
 }
 
-// Erasure is the result of [Queue.Erase].
-type Erasure struct {
-	Events  int // that were erased
-	NotJSON int // that were left because they are not JSON, so that it is not known whether they hold an id of the Filter
-}
-
 // Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more, and
-// Erase waits for those that are running, except the one whose function calls it, and functions that were abandoned. An empty
+// Erase waits for those that are running, except the one whose function calls it, and functions that were abandoned; like
+// [Queue.Retry], it does not wait for a transaction with [Complete]. An empty
 // filter is refused. The package documentation says what is erased on each store. Erase works in batches: after an error,
-// done counts those that were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
+// n counts those that were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
 //
-// If f names a document, a form response or signers, Erase also takes an event that is of no known type, or has a field that
-// could not be read, if it holds the id anywhere as a whole JSON string. The other conditions of f must hold too.
-func (q *Queue) Erase(ctx context.Context, f Filter) (done Erasure, err error) {
+// The ids of an event are those that [Entry].Subject and [Filter].Signers have. JSON of an unknown type may name others: select such
+// events by their Type.
+func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	if f.empty() {
-		return Erasure{}, errNoSelection
+		return 0, errNoSelection
 	}
 	var running []run
-	done.Events, done.NotJSON, err = q.inBatches(ctx, &f, "0, 1, 2", true, func(t *tx, c chosen) (int64, error) {
+	n, err = q.inBatches(ctx, &f, "0, 1, 2", func(t *tx, c chosen) (int64, error) {
 		changed, found, err := q.eraseChosen(t, c)
 		running = append(running, found...)
 		return changed, err
 	})
-	q.wakeAll() // events after an erased one may be due now
+	q.wakeUp() // events after an erased one may be due now
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}
-	return done, wrap("erasing events", q.orClosed(errors.Join(err, q.db.clean(ctx))))
+	return n, wrap("erasing events", q.orClosed(errors.Join(err, q.db.clean(ctx))))
 }
 
 const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', note = '', body = NULL
@@ -327,57 +294,4 @@ func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
 		}
 	}
 	return nil
-}
-
-// names reports whether f selects by ids, so that [Queue.Erase] also looks for them in events that are not understood.
-func (f *Filter) names() bool { return f.Document != "" || f.Response != "" || f.Signers != nil }
-
-// foundIn reports whether an event that is not understood holds the ids that f names, each as a whole JSON string. It returns false for
-// an event that is understood, because its ids are in columns. ok is false if body is not JSON.
-func (f *Filter) foundIn(body []byte) (found, ok bool) {
-	if !json.Valid(body) {
-		return false, false
-	}
-	e, err := (&claim{body: body}).event()
-	if err != nil || understood(e) {
-		return false, err == nil
-	}
-	values := stringsIn(body)
-	has := func(id string) bool { return slices.Contains(values, id) }
-	return (f.Document == "" || has(f.Document)) && (f.Response == "" || has(f.Response)) &&
-		(f.Signers == nil || slices.ContainsFunc(f.Signers, has)), true
-}
-
-// stringsIn returns the strings of valid JSON that are not names of members. It also finds those under a name that is there twice.
-func stringsIn(body []byte) (values []string) {
-	type level struct{ object, name bool } // name: a name comes next
-	var levels []level
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return values
-		}
-		top := len(levels) - 1
-		switch v := token.(type) {
-		case json.Delim:
-			if v == '}' || v == ']' {
-				levels = levels[:top]
-				top--
-			} else {
-				levels = append(levels, level{v == '{', v == '{'})
-				continue
-			}
-		case string:
-			if top >= 0 && levels[top].name {
-				levels[top].name = false
-				continue
-			}
-			values = append(values, v)
-		}
-		if top >= 0 {
-			levels[top].name = levels[top].object
-		}
-	}
 }

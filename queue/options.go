@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/signforms/signforms-go/webhook"
 )
 
 // defaultRetries are 11 tries within about 24 hours, with the first.
@@ -76,11 +74,10 @@ type Options struct {
 	// opened.
 	Logger *slog.Logger
 
-	poll      time.Duration // how often Run looks for what other processes have received
-	clocks    clocks        // tests replace them
-	unwatched bool          // tests on virtual time do not wait for other processes
-	sync      func()        // is called before each commit on SQLite: tests show what a slow disk does
-	unsynced  bool          // tests show that a power cut loses events without a sync
+	poll     time.Duration // how often Run looks for what other processes have received
+	clocks   clocks        // tests replace them
+	sync     func()        // is called before each commit on SQLite: tests show what a slow disk does
+	unsynced bool          // tests show that a power cut loses events without a sync
 }
 
 // Received is the result of one request to [Queue.Handler].
@@ -203,22 +200,6 @@ func (s *settings) wait(err error, failed int) time.Duration {
 	}
 	d := s.Retries[failed-1]
 	return d - d/10 + rand.N(d/5+1)
-}
-
-// usable returns err, or another error if a method of err panics, as that of a nil pointer may.
-func usable(err error) (result error) {
-	if err == nil {
-		return nil
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			result = fmt.Errorf("the function failed with an error of type %T that cannot be read: %v", err, p)
-		}
-	}()
-	_ = errorText(err)
-	_, _ = errors.AsType[*retryAfterError](err) // asks every error in err
-	_, _ = webhook.IsPermanent(err), errors.Is(err, webhook.ErrNoFunction)
-	return err
 }
 
 // maxErrorText bounds the stored text of an error, in bytes.

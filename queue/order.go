@@ -155,9 +155,3 @@ func textOf(raw json.RawMessage) (text string) {
 	_ = json.Unmarshal(raw, &text)
 	return text
 }
-
-// understood reports whether an event is of a known type and all its fields could be read.
-func understood(e webhook.Event) bool {
-	_, unknown := e.(*webhook.UnknownEvent)
-	return !unknown && len(e.FieldErrors()) == 0
-}

@@ -14,13 +14,8 @@ import (
 
 // postgresStore is a Postgres database that several processes share.
 type postgresStore struct {
-	pool       *pgxpool.Pool
-	background *background
-	db         *sql.DB // the same connections
-	channel    string
-	announcing chan struct{} // has room for one
-	announced  chan struct{} // closed when no notification is sent any more
-	stop       chan struct{}
+	db     *sql.DB // the connections of the pool
+	schema string  // where the tables are
 }
 
 var postgresDialect = dialect{
@@ -40,20 +35,19 @@ const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*postgresStore, error) {
 	b.drop = pool.Reset
-	s := &postgresStore{
-		pool: pool, background: b, db: stdlib.OpenDBFromPool(pool),
-		announcing: make(chan struct{}, 1), announced: make(chan struct{}), stop: make(chan struct{}),
-	}
+	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
 	_, err := s.prepare(ctx)
 	if err == nil {
-		s.channel, err = channelOf(ctx, s.db)
+		err = s.db.QueryRowContext(ctx, ownSchema).Scan(&s.schema)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
-	go s.announceUntilClosed()
 	return s, nil
 }
+
+// ownSchema selects the schema of the queue's tables.
+const ownSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_lines')"
 
 // CreateTables makes the tables of a queue in the first schema of pool's search_path, as [OpenPostgres] does. A role that only reads and
 // writes the tables can open the queue afterwards. It reports whether it made them; if they are there, it changes nothing.
@@ -126,9 +120,11 @@ func tablesThere(t *tx) (bool, error) {
 // repeats bounds how often a transaction is tried that Postgres aborted in favour of another one.
 const repeats = 5
 
+// write also bounds the wait for locks: a transaction in which a function has called [Complete] may hold an event for ever, and what
+// waited for it would hold lines that deliveries need.
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.note(ctx, func(t *tx) error {
-		if _, err := t.first([]any{new(string)}, "SELECT "+t.bound); err != nil {
+		if _, err := t.first([]any{new(string), new(string)}, "SELECT "+t.bound+", set_config('lock_timeout', '1s', true)"); err != nil {
 			return err
 		}
 		return do(t)
@@ -194,10 +190,10 @@ const (
 		INSERT INTO signforms_lines (id, due, since)
 		SELECT id, $2, $2 FROM unnest($1::bigint[]) AS new (id), bound ORDER BY id
 		ON CONFLICT (id) DO UPDATE SET due = signforms_lines.due`
-	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd, note)
-		SELECT dedupe, line_id, line, type, subject, signers, $8, body, odd, $10
-		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[], $9::smallint[])
-			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, odd, place)
+	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, note)
+		SELECT dedupe, line_id, line, type, subject, signers, $8, body, $9
+		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
+			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
 	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING line_id`
 	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0 AND lease = 0
@@ -208,12 +204,11 @@ func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64,
 	var keys, bodies [][]byte
 	var ids []int64
 	var lines, kinds, subjects, signers []string
-	var odd []int16
 	for i := range rows {
 		r := &rows[i]
 		keys, bodies = append(keys, r.key[:]), append(bodies, r.body)
 		ids, lines, kinds = append(ids, r.lineID), append(lines, r.line), append(kinds, r.kind)
-		subjects, signers, odd = append(subjects, r.subject), append(signers, r.signers), append(odd, int16(r.odd))
+		subjects, signers = append(subjects, r.subject), append(signers, r.signers)
 	}
 	locked := slices.Clone(ids)
 	slices.Sort(locked)
@@ -221,7 +216,7 @@ func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64,
 	if _, err := t.exec(postgresLockLines, locked, now); err != nil {
 		return receipt{}, err
 	}
-	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now, odd, rows[0].note)
+	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now, rows[0].note)
 	if err != nil {
 		return receipt{}, err
 	}
@@ -272,8 +267,4 @@ func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 }
 
 // close does not close the pool, which belongs to the caller of OpenPostgres.
-func (s *postgresStore) close() error {
-	close(s.stop)
-	<-s.announced
-	return s.db.Close()
-}
+func (s *postgresStore) close() error { return s.db.Close() }

@@ -25,7 +25,6 @@ type Queue struct {
 	jumps   int   // the jumps of the clock that signforms_queue_clock knows of; only the sweep uses it
 	trusted int64 // since when the clock is known not to have jumped; only the sweep uses it
 
-	watching atomic.Bool // the store says when others have stored something
 	handlers sync.Map    // of Receive, by *webhook.Verifier
 	running  atomic.Bool // Run
 	mu       sync.Mutex
@@ -65,9 +64,7 @@ func Open(path string, opts *Options) (*Queue, error) {
 // be nil. Any number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
-// worker; with fewer they wait for each other. Run takes one more for itself, on which it listens for notifications
-// (LISTEN) of what other processes store. Where none arrive, as behind PgBouncer in transaction mode, Run looks for it twice
-// a second, and [Stats].Polling says so.
+// worker; with fewer they wait for each other. Run looks twice a second for what other processes have stored.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {
@@ -109,12 +106,6 @@ func (q *Queue) orClosed(err error) error {
 		return ErrClosed
 	}
 	return err
-}
-
-// wakeAll makes Run of all processes look for lines that are due.
-func (q *Queue) wakeAll() {
-	q.wakeUp()
-	q.db.announce()
 }
 
 // wakeUp makes Run of this process look for lines that are due.

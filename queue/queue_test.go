@@ -19,20 +19,6 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-func TestReceivedEventsRunOnce(t *testing.T) {
-	eachStore(t, func(s stage) {
-		var j journal
-		q := s.queue(nil)
-		s.run(q, j.noting(nil))
-		s.accept(q, completed("a", 1), completed("b", 1))
-		s.accept(q, completed("a", 2))
-		st := s.until(q, func(st queue.Stats) bool { return st.Processed == 3 && st.Lines == 0 })
-		require.Equal(s, []string{"a/1", "a/2", "b/1"}, j.sorted())
-		require.Equal(s, 3, st.ProcessedLastMinute)
-		require.Zero(s, st.Failed+st.Lines+st.Running)
-	})
-}
-
 func TestEventsWaitForAWorker(t *testing.T) {
 	eachStore(t, func(s stage) {
 		receiver := s.queue(nil)

@@ -24,7 +24,6 @@ type row struct {
 	kind    string
 	subject string
 	signers string
-	odd     int
 	body    []byte
 	note    string
 }
@@ -53,9 +52,6 @@ func newRows(events []webhook.Event, note string) ([]row, error) {
 		rows[i] = row{
 			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
 			signers: signerList(namedIDs(e)), body: e.Raw(), note: note,
-		}
-		if !understood(e) {
-			rows[i].odd = 1
 		}
 	}
 	return rows, nil
@@ -124,7 +120,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	q.count.stored.Add(int64(got.stored))
 	q.count.duplicates.Add(int64(got.duplicates))
 	if got.stored+got.redriven > 0 {
-		q.wakeAll()
+		q.wakeUp()
 	}
 	return got, nil
 }

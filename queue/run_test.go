@@ -3,28 +3,23 @@ package queue_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/queue"
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
-
-var million = flag.Int("queue.million", 0, "how many events TestManyEvents handles on 100,000 lines, such as 1000000; 0: none")
 
 func TestPoisonFailsAlone(t *testing.T) {
 	long(t)
@@ -293,33 +288,6 @@ func TestMisuseOfRun(t *testing.T) {
 	})
 }
 
-func TestHooks(t *testing.T) {
-	eachStore(t, func(s stage) {
-		var mu sync.Mutex
-		var outcomes []string
-		tries := 0
-		q := s.queue(&queue.Options{Retries: []time.Duration{0}, OnSettled: func(ctx context.Context, set queue.Settled) {
-			mu.Lock()
-			defer mu.Unlock()
-			e, ok := queue.EntryFrom(ctx)
-			outcomes = append(outcomes, fmt.Sprintf("%s %d %s %v %t", set.Entry.Subject, set.Entry.Attempts, set.Outcome, set.Err, ok && e.ID == set.Entry.ID))
-		}})
-		s.run(q, webhook.Funcs{SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
-			entry, ok := queue.EntryFrom(ctx)
-			if !ok || entry.Line != "document:a" || len(entry.Key) != 64 || entry.Received.IsZero() || entry.Attempts != tries {
-				return fmt.Errorf("entry %+v", entry)
-			}
-			tries++
-			return errors.New("no")
-		}})
-		s.accept(q, completed("a", 1), &webhook.FormResponse{FormResponseID: "r"})
-		s.until(q, func(st queue.Stats) bool { return st.Processed == 1 && st.GivenUp == 1 })
-		require.Eventually(s, func() bool { mu.Lock(); defer mu.Unlock(); return len(outcomes) == 3 }, time.Minute, time.Millisecond)
-		slices.Sort(outcomes)
-		require.Equal(s, []string{"a 0 retrying no true", "a 1 failed no true", "r 0 processed <nil> true"}, outcomes)
-	})
-}
-
 // Random deliveries, repeats and failures on two workers must give what one thinks of when reading the guarantees.
 func TestModel(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
@@ -424,54 +392,4 @@ func TestLongLine(t *testing.T) {
 		require.EqualValues(s, all, next.Load(), "in order")
 		require.Less(s, other.Load(), int64(all/2), "another line does not wait for a long one")
 	})
-}
-
-func TestManyEvents(t *testing.T) {
-	if *million == 0 {
-		t.Skip("long: run it with -queue.million 1000000 -timeout 1h")
-	}
-	eachStore(t, func(s stage) {
-		q := s.queue(&queue.Options{MaxPending: -1})
-		begun := time.Now()
-		var wg sync.WaitGroup
-		for sender := range 16 {
-			wg.Go(func() {
-				for n := sender; n < *million; n += 16 {
-					events, err := webhook.Parse(webhooktest.Payload(kilobyte(n)))
-					assert.NoError(s, err)
-					assert.NoError(s, q.Store(s.Context(), events))
-				}
-			})
-		}
-		wg.Wait()
-		s.Logf("%d events of 1 KB stored: %.0f/s, %s", *million, float64(*million)/time.Since(begun).Seconds(), s.footprint())
-		begun = time.Now()
-		var count atomic.Int64
-		s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error { count.Add(1); return nil }})
-		for count.Load() < int64(*million) {
-			time.Sleep(100 * time.Millisecond)
-		}
-		s.settled(q)
-		s.Logf("worked off: %.0f/s, %s", float64(*million)/time.Since(begun).Seconds(), s.footprint())
-		require.EqualValues(s, *million, count.Load())
-	})
-}
-
-// kilobyte is an event of about 1 KB on one of 100,000 lines.
-func kilobyte(n int) webhook.Event {
-	e := completed(fmt.Sprint("document-", n%100_000), n)
-	e.DocumentURL = "https://example.com/" + strings.Repeat("x", 850)
-	return e
-}
-
-// footprint says how much memory is live and how large the file is.
-func (s stage) footprint() string {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	size := int64(0)
-	if info, err := os.Stat(string(s.where)); err == nil {
-		size = info.Size()
-	}
-	return fmt.Sprintf("%d MB live, file %d MB", m.HeapAlloc>>20, size>>20)
 }

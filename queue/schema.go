@@ -3,8 +3,7 @@ package queue
 import "fmt"
 
 // The schema has two main tables. signforms_events has a row for each event. state is an index of the array states. line is the value of
-// [Entry.Line], and line_id is the id of the line's row. odd is 1 for an event that is of no known type or has a field that
-// could not be read. note is what [Options.Note] returned for its delivery.
+// [Entry.Line], and line_id is the id of the line's row. note is what [Options.Note] returned for its delivery.
 //
 // signforms_lines has a row for each line in which an event is pending, or which a worker holds:
 //
@@ -31,7 +30,7 @@ import "fmt"
 // are received at the same moment.
 
 // schemaVersion is what user_version of a SQLite file and signforms_queue_schema in Postgres say. Raise it with every change.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // there reports whether the tables are there: version is 0 if they are not. It refuses those of another version.
 func there(version int) (bool, error) {
@@ -60,7 +59,6 @@ CREATE TABLE signforms_events (
 	received INTEGER NOT NULL,
 	settled  INTEGER NOT NULL DEFAULT 0,
 	error    TEXT    NOT NULL DEFAULT '',
-	odd      INTEGER NOT NULL DEFAULT 0,
 	note     TEXT    NOT NULL DEFAULT '',
 	body     BLOB
 );
@@ -91,7 +89,6 @@ CREATE TABLE signforms_events (
 	received BIGINT   NOT NULL,
 	settled  BIGINT   NOT NULL DEFAULT 0,
 	error    TEXT     NOT NULL DEFAULT '',
-	odd      SMALLINT NOT NULL DEFAULT 0,
 	note     TEXT     NOT NULL DEFAULT '',
 	body     BYTEA
 );
@@ -112,6 +109,5 @@ const indexes = `INSERT INTO signforms_queue_clock (boot, base, seen, trusted) V
 CREATE INDEX signforms_events_pending ON signforms_events (line_id, id) WHERE state = 0;
 CREATE INDEX signforms_events_settled ON signforms_events (state, settled) WHERE state > 0;
 CREATE INDEX signforms_events_bodies ON signforms_events (settled) WHERE state = 1 AND body IS NOT NULL;
-CREATE INDEX signforms_events_odd ON signforms_events (id) WHERE odd = 1 AND body IS NOT NULL;
 CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
 `

@@ -35,12 +35,6 @@ type store interface {
 	// clock corrects c by the database's clock. A SQLite file has none, and sets c only once, when it is opened.
 	clock(ctx context.Context, c *clock) error
 
-	// watch calls wake when another process has stored something, until ctx ends. It calls working when that begins or ceases to work.
-	watch(ctx context.Context, wake func(), working func(bool))
-
-	// announce makes watch of other processes call wake.
-	announce()
-
 	close() error
 }
 

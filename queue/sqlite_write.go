@@ -153,8 +153,8 @@ func (s *sqliteStore) prepared(ctx context.Context, query string) (*sql.Stmt, er
 // Only one goroutine writes, so no other delivery comes between these statements. The order of ids is the order of commits, without
 // a lock on lines.
 const (
-	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, odd, note)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (dedupe) DO NOTHING`
+	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, note)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (dedupe) DO NOTHING`
 	sqliteRedrive    = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = $1 AND state = 2`
 	sqliteInsertLine = `INSERT INTO signforms_lines (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`
 )
@@ -165,7 +165,7 @@ func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64,
 			return receipt{}, context.Cause(ctx)
 		}
 		r := &rows[i]
-		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.lineID, r.line, r.kind, r.subject, r.signers, now, r.body, r.odd, r.note)
+		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.lineID, r.line, r.kind, r.subject, r.signers, now, r.body, r.note)
 		if err != nil {
 			return receipt{}, err
 		}

@@ -14,7 +14,7 @@ import (
 // so many.
 const CountLimit = 10_000
 
-// Stats is the state of a queue. The fields up to Polling are about all processes. Counts among them end at [CountLimit]. The fields
+// Stats is the state of a queue. The fields before Stored are about all processes. Counts among them end at [CountLimit]. The fields
 // from Stored on count what this process did since it opened the queue.
 type Stats struct {
 	Pending  int           // events that are not settled
@@ -31,8 +31,6 @@ type Stats struct {
 	ReceivedLastMinute  int // new events
 	ProcessedLastMinute int
 	FailedLastMinute    int // events that were given up
-
-	Polling bool // Run in this process learns only by looking twice a second what others have received; false if Run is not running
 
 	Stored     int64 // new events
 	Duplicates int64 // events that were received before
@@ -64,7 +62,6 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 		Processed: q.count.processed.Load(), Retried: q.count.retried.Load(), GivenUp: q.count.failed.Load(),
 		Abandoned: q.count.abandoned.Load(),
 	}
-	s.Polling = q.running.Load() && !q.watching.Load()
 	now := q.now()
 	t := q.query(ctx)
 	err := s.counts(t, now)

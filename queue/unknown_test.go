@@ -67,36 +67,3 @@ func TestUnknownTypesKeepTheOrder(t *testing.T) {
 		})
 	}
 }
-
-// What is not understood may be about anybody.
-func TestEraseFindsIDsInEventsThatAreNotUnderstood(t *testing.T) {
-	eachStore(t, func(s stage) {
-		q := s.queue(nil)
-		events := []string{
-			`{"webhookEvent":"news","about":[{"id":"\u0070erson"}]}`,
-			`{"webhookEvent":"news","person":"x","n":2}`,
-			`{"webhookEvent":"news","text":"person's","n":3}`,
-			`{"webhookEvent":"news","a":{"person":1e999},"a":{"b":"person"},"a":1}`,
-			`{"webhookEvent":"new_signature_pdf_completed","documentId":["person"]}`,
-			`{"webhookEvent":"new_signature_pdf_completed","documentId":"d","documentName":"person"}`,
-			`"person"`,
-			`{"webhookEvent":"news","n":8}`,
-			`{"webhookEvent":"news","n":9,"both":["person","other"]}`,
-		}
-		for _, one := range events {
-			require.Equal(s, http.StatusOK, s.deliver(q, []byte("["+one+"]")).Code)
-		}
-		broken := s.list(q, queue.Filter{})[7].ID
-		s.exec(fmt.Sprintf(`UPDATE signforms_events SET body = CAST('{"person' AS %s) WHERE id = %d`, map[bool]string{true: "BLOB", false: "BYTEA"}[s.isFile()], broken))
-		done, err := q.Erase(s.Context(), queue.Filter{Document: "person", Response: "other"})
-		require.NoError(s, err)
-		require.Equal(s, queue.Erasure{Events: 1, NotJSON: 1}, done)
-		done, err = q.Erase(s.Context(), queue.Filter{Signers: []string{"nobody", "person"}})
-		require.NoError(s, err)
-		require.Equal(s, queue.Erasure{Events: 4, NotJSON: 1}, done)
-		require.Equal(s, []string{"/erased", "/pending", "/pending", "/erased", "/erased", "d/pending", "/erased", "/pending", "/erased"}, s.states(q))
-		done, err = q.Erase(s.Context(), queue.Filter{IDs: []int64{broken}})
-		require.NoError(s, err)
-		require.Equal(s, queue.Erasure{Events: 1}, done)
-	})
-}

@@ -16,7 +16,6 @@ import (
 var (
 	errInterrupted  = errors.New("the process ended, was suspended or lost the store while the function ran")
 	errNotReturning = errors.New("the function did not return after its time-out and was abandoned")
-	errNoReturn     = errors.New("a method of the function's error ended its goroutine")
 )
 
 // work processes events, one after the other, until no line is due any more or Run ends.
@@ -74,11 +73,7 @@ func (r *runner) call(c *claim) (context.Context, error) {
 		return ctx, webhook.Permanent(r.without(r.on.Dispatch(ctx, event), c)) // the error names the function that is missing
 	}
 	returned := make(chan error, 1)
-	go func() {
-		err := errNoReturn
-		defer func() { returned <- err }()
-		err = usable(r.on.Dispatch(ctx, event))
-	}()
+	go func() { returned <- r.on.Dispatch(ctx, event) }()
 	limit := time.NewTimer(r.waitLimit())
 	defer limit.Stop()
 	select {
@@ -238,7 +233,7 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 	}
 	if tag.RowsAffected() == 0 {
 		var schema string
-		if err := tx.QueryRow(ctx, ownSchema).Scan(&schema); err == nil && channelName(schema) != db.channel {
+		if err := tx.QueryRow(ctx, ownSchema).Scan(&schema); err == nil && schema != db.schema {
 			return fmt.Errorf("queue: Complete: the queue is in another schema than %s, where tx looks for its tables", schema)
 		}
 		return ErrLost

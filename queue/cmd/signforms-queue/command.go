@@ -162,7 +162,7 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 		}
 		defer pool.Close()
 		var there bool
-		failed = pool.QueryRow(ctx, "SELECT to_regclass('signforms_queue_schema') IS NOT NULL").Scan(&there)
+		failed = pool.QueryRow(ctx, "SELECT to_regclass('signforms_events') IS NOT NULL").Scan(&there)
 		if failed == nil && !there {
 			failed = errors.New("this database has no tables of a queue in the search_path")
 		}
@@ -207,15 +207,8 @@ func (c *command) retry(ctx context.Context, q *queue.Queue) error {
 }
 
 func (c *command) erase(ctx context.Context, q *queue.Queue) error {
-	done, err := q.Erase(ctx, c.filter)
-	if c.json {
-		return errors.Join(json.NewEncoder(c.out).Encode(map[string]int{"erased": done.Events, "not_json": done.NotJSON}), err)
-	}
-	_, printed := fmt.Fprintf(c.out, "%d erased\n", done.Events)
-	if done.NotJSON > 0 {
-		fmt.Fprintf(c.out, "%d left that are not JSON: look at them, and erase them with -id\n", done.NotJSON)
-	}
-	return errors.Join(printed, err)
+	n, err := q.Erase(ctx, c.filter)
+	return errors.Join(c.count(n, "erased"), err)
 }
 
 func (c *command) count(n int, done string) error {
