@@ -40,7 +40,7 @@ type Options struct {
 	Base      string                                     // path of the console in a browser, with a slash at both ends; default Prefix, where New serves it in any case
 	Data      string                                     // where the state is kept, as shown to people
 	Endpoints map[signforms.Operation]signforms.Endpoint // for a client of the server
-	Profile   []Setting                                  // readings of the interface that differ from the default
+	Profile   []string                                   // readings of the interface that differ from the default, as in page-size=25
 	Logger    *slog.Logger
 
 	// Workspaces, unless nil, returns the consoles of all workspaces of the program, this one's included.
@@ -55,9 +55,6 @@ type Options struct {
 
 // Workspace is the console of a workspace.
 type Workspace struct{ Name, Base string }
-
-// Setting is a reading of the interface, as written for --profile.
-type Setting struct{ Name, Value string }
 
 //go:embed templates
 var templateFiles embed.FS

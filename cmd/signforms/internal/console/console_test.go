@@ -46,7 +46,7 @@ func newConsole(t *testing.T) *refserver.Server {
 		})
 	}})
 	pages = console.New(service, console.Options{
-		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []console.Setting{{Name: "page-size", Value: "7"}},
+		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []string{"page-size=7"},
 		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
 		Reset:   func(context.Context) error { return service.Reset() },
 		Logger:  slog.New(slog.DiscardHandler),

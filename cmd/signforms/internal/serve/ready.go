@@ -49,7 +49,7 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 	}
 	console := found.BaseURL + "/_/"
 	closed := ""
-	if f.token == "" && !loopbackOnly(f.addr) {
+	if f.guard().Closed() {
 		closed = " (closed: other machines can reach it; set --token)"
 	}
 	status := api.Status()

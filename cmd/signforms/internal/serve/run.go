@@ -9,15 +9,15 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/guard"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/hosting"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
@@ -46,43 +46,30 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	data, own := memory, (*files)(nil)
+	data := memory
 	if store != nil {
-		o.Storage, data = store, store.Path()
+		data = store.Path()
 		defer func() { err = errors.Join(err, store.Close()) }()
-		own = &files{first: store, options: f.storeOptions(), log: o.Logger}
 	}
-	finisher, err := newFinisher(ctx, store, o.Logger)
+	if f.denyPrivate {
+		o.DialWebhook = guard.DialPublic
+	}
+	all, err := hosting.New(ctx, hosting.Config{
+		Service: *o, Seed: seed.Seed, Store: store, Files: f.storeOptions(), Data: data, Version: f.version, Guard: guard.New(f.guard()),
+		Frames: f.frameAncestors, PlainPDFs: f.plainPDFs, Profile: f.profile, Endpoints: f.endpoints,
+	})
 	if err != nil {
 		return err
 	}
-	site := newSite(newHostCheck(f.publicURL, f.allowHosts), tokenCheck{token: f.token, open: loopbackOnly(f.addr) && !namedForOthers(f.publicURL)}, f.publicURL)
-	o.Middleware = site.middleware
-	if f.denyPrivate {
-		o.DialWebhook = dialPublic(ownAddress)
-	}
-	var all *workspaces
-	all = &workspaces{
-		options: refserver.Options{Profile: o.Profile, Keep: o.Keep, DialWebhook: o.DialWebhook, Logger: o.Logger},
-		data:    own,
-		control: control.Config{Version: f.version, Data: data, Readers: new(atomic.Int64)},
-		parts:   func(w *workspace) parts { return f.parts(all, w, finisher.another(), data, o.Logger) },
-	}
-	defer func() { err = errors.Join(err, all.close()) }()
-	if err := all.begin(ctx, *o, seed.Seed); err != nil {
+	defer func() { err = errors.Join(err, all.Close()) }()
+	if err := all.Start(ctx); err != nil {
 		return startError(err, f.addr, data)
 	}
-	api := all.first.api
-	if err := f.applySeed(ctx, api, seed); err != nil {
+	if err := f.applySeed(ctx, all.First(), seed); err != nil {
 		return err
 	}
-	if store != nil {
-		if err := store.Sync(ctx); err != nil { // so that not even a loss of power takes back what is about to be printed
-			return err
-		}
-	}
-	site.begin(all)
-	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), api); err != nil {
+	all.Open()
+	if err := f.tellReady(cmd.OutOrStdout(), cmd.ErrOrStderr(), all.First()); err != nil {
 		return err
 	}
 	if store != nil {
@@ -90,7 +77,12 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	<-ctx.Done()
 	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
-	return stop(site, all)
+	within, cancel := context.WithTimeout(context.Background(), stopWithin)
+	defer cancel()
+	if err := all.Shutdown(within); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
 }
 
 // startError rewords an error of the start for users of the command line.
@@ -118,14 +110,3 @@ var optionFlags = func() map[string]string {
 	}
 	return names
 }()
-
-// stop ends the streams of events, then the workspaces. It waits up to stopWithin for what is under way.
-func stop(site *site, all *workspaces) error {
-	site.end()
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
-	defer cancel()
-	if err := all.shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
-}

@@ -16,6 +16,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/guard"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
@@ -62,7 +63,7 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.publicURL, "public-url", "", "`URL` in links and webhook payloads, if it differs from the listening address: that of a proxy, or a container's name")
 	flags.StringVar(&f.data, "data", "", "`file` for the state (default in the user's data folder)")
 	flags.BoolVar(&f.memory, "memory", false, "keep the state only in memory: it ends with the program")
-	flags.StringVar(&f.sync, "sync", string(sqlitestore.Normal), "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
+	flags.StringVar(&f.sync, "sync", "normal", "normal: no acknowledged change is lost when the program is killed; full: nor when the power fails, but slower")
 	flags.StringVar(&f.apiKey, "api-key", "", "the clients' API key (default: what the file holds, else a new one)")
 	flags.StringVar(&f.workspaceID, "workspace-id", "", "the clients' workspace (default: made once and kept in the data file)")
 	flags.StringVar(&f.webhookSecret, "webhook-secret", "", "signs webhook deliveries (default: made once and kept in the data file)")
@@ -78,12 +79,12 @@ func (f *serveFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.denyPrivate, "deny-private-targets", false, "deliver no webhooks to loopback and private networks, on a host that others share; relays of listen get none then either")
 }
 
-// options checks the flags and returns the server's options, without those that need the site.
+// options checks the flags and returns the options of the first workspace.
 func (f *serveFlags) options(cmd *cobra.Command) (*refserver.Options, error) {
 	if f.memory && cmd.Flags().Changed("data") {
 		return nil, cli.UsageError("--memory keeps nothing in a file: leave out --data or --memory")
 	}
-	if f.sync != string(sqlitestore.Normal) && f.sync != string(sqlitestore.Full) {
+	if f.sync != "normal" && f.sync != "full" {
 		return nil, cli.UsageError("--sync is %q: it must be normal or full", f.sync)
 	}
 	if err := cli.CheckAddr(f.addr); err != nil {
@@ -92,7 +93,7 @@ func (f *serveFlags) options(cmd *cobra.Command) (*refserver.Options, error) {
 	if err := checkPublicURL(f.publicURL); err != nil {
 		return nil, cli.UsageError("--public-url: %w", err)
 	}
-	if err := checkHosts(f.allowHosts); err != nil {
+	if err := guard.CheckHosts(f.allowHosts); err != nil {
 		return nil, err
 	}
 	if err := checkFrameAncestors(f.frameAncestors); err != nil {
@@ -127,8 +128,20 @@ func (f *serveFlags) options(cmd *cobra.Command) (*refserver.Options, error) {
 	}, nil
 }
 
-// likePrefix matches keys that begin as prefixOf does: a request with one may be for another workspace.
+// likePrefix matches keys that begin like those of a workspace after the first.
 var likePrefix = regexp.MustCompile(`^[0-9a-f]{8}_`)
+
+// checkFrameAncestors refuses values that are not origins. A browser would allow no site with them, or every site.
+func checkFrameAncestors(origins []string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(origin, " ;,*'\"") ||
+			origin != u.Scheme+"://"+u.Host {
+			return cli.UsageError("--frame-ancestor %q is not an origin: write it as in https://app.example.com, without a path", origin)
+		}
+	}
+	return nil
+}
 
 func checkPublicURL(text string) error {
 	if text == "" {
@@ -165,5 +178,9 @@ func (f *serveFlags) store(ctx context.Context) (*sqlitestore.Store, error) {
 }
 
 func (f *serveFlags) storeOptions() sqlitestore.Options {
-	return sqlitestore.Options{Sync: sqlitestore.Sync(f.sync), Program: f.version}
+	return sqlitestore.Options{Full: f.sync == "full", Program: f.version}
+}
+
+func (f *serveFlags) guard() guard.Options {
+	return guard.Options{Addr: f.addr, PublicURL: f.publicURL, Token: f.token, AllowHosts: f.allowHosts}
 }

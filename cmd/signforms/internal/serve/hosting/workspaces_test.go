@@ -1,4 +1,4 @@
-package serve
+package hosting
 
 import (
 	"bytes"
@@ -21,42 +21,34 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/guard"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // open starts the workspaces of a data file, in memory without a path, as serve --plain-pdfs does. Requests go through a client.
-func open(t testing.TB, path string, network *refserver.Network) (*workspaces, *http.Client) {
+func open(t testing.TB, path string, network *refserver.Network) (*Workspaces, *http.Client) {
 	t.Helper()
-	f := &serveFlags{plainPDFs: true}
 	log := slog.New(slog.DiscardHandler)
-	site := newSite(newHostCheck("", []string{"service.test"}), tokenCheck{token: "", open: true}, "")
-	var all *workspaces
-	all = &workspaces{
-		options: refserver.Options{Logger: log},
-		control: control.Config{Version: "test"},
-		parts: func(w *workspace) parts {
-			p := f.parts(all, w, (&finisher{pdfs: pdfprocess.New(), log: log}).another(), "", log)
-			p.inspect = func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) }
-			return p
-		},
+	c := Config{
+		Service: refserver.Options{Network: network, Logger: log}, Version: "test", PlainPDFs: true,
+		Files: sqlitestore.Options{},
+		Guard: guard.New(guard.Options{Addr: "127.0.0.1:0", AllowHosts: []string{"service.test"}}),
 	}
-	t.Cleanup(func() { all.close() })
-	own := refserver.Options{Middleware: site.middleware, Network: network, Logger: log}
 	if path != "" {
-		o := sqlitestore.Options{Sync: sqlitestore.Normal}
-		store, err := sqlitestore.Open(t.Context(), path, o)
+		var err error
+		c.Store, err = sqlitestore.Open(t.Context(), path, c.Files)
 		require.NoError(t, err)
-		own.Storage, all.data = store, &files{first: store, options: o, log: log}
 	}
-	require.NoError(t, all.begin(t.Context(), own, nil))
-	site.begin(all)
+	all, err := New(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(func() { all.Close() })
+	require.NoError(t, all.Start(t.Context()))
+	all.Open()
 	return all, all.first.server.HTTPClient()
 }
 
-func create(t testing.TB, all *workspaces, in wire.NewWorkspace) *wire.CreatedWorkspace {
+func create(t testing.TB, all *Workspaces, in wire.NewWorkspace) *wire.CreatedWorkspace {
 	t.Helper()
 	made, err := all.Create(t.Context(), in)
 	require.NoError(t, err)
@@ -206,7 +198,7 @@ func TestWorkspacesShareNothing(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
 		all, client := open(t, "", network)
-		defer all.close()
+		defer all.Close()
 		ann, bob := create(t, all, wire.NewWorkspace{Seed: lease}), create(t, all, wire.NewWorkspace{Seed: lease})
 		hung, release := context.WithCancel(t.Context())
 		defer release()
@@ -320,7 +312,7 @@ func TestRemovingAWorkspace(t *testing.T) {
 	require.Equal(t, stays.Seeded.Documents[0], item(t, client, stays.ControlURL+"/documents")["id"])
 	create(t, all, wire.NewWorkspace{Name: "gone"}) // the name is free again
 
-	all.close()
+	all.Close()
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+gone.ID+"*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
@@ -338,7 +330,7 @@ func TestWorkspacesSurviveARestart(t *testing.T) {
 	made := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease})
 	create(t, all, wire.NewWorkspace{Name: "short", Lifetime: wire.Duration(time.Hour), Seed: lease})
 	foreign := all.data.pathOf("22222222-97c3-4607-ae29-45b744403546")
-	other, err := sqlitestore.Open(t.Context(), foreign, sqlitestore.Options{Sync: sqlitestore.Normal})
+	other, err := sqlitestore.Open(t.Context(), foreign, sqlitestore.Options{})
 	require.NoError(t, err)
 	require.NoError(t, other.Close())
 	all.named("ann").server.Advance(72 * time.Hour)
@@ -350,7 +342,7 @@ func TestWorkspacesSurviveARestart(t *testing.T) {
 	half.server.Close()
 	require.NoError(t, half.store.Close())
 	want := all.List()
-	all.close()
+	all.Close()
 
 	all, client := open(t, path, nil)
 	got := all.List()
@@ -399,7 +391,7 @@ func TestUnusedWorkspaceEnds(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
 		all, client := open(t, "", network)
-		defer all.close()
+		defer all.Close()
 		short := create(t, all, wire.NewWorkspace{Name: "short", Lifetime: wire.Duration(time.Hour)})
 		create(t, all, wire.NewWorkspace{Name: "stays"})
 		for _, use := range []func() int{

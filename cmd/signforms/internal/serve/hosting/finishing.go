@@ -1,4 +1,4 @@
-package serve
+package hosting
 
 import (
 	"context"
@@ -17,8 +17,7 @@ type finisher struct {
 	sealer *pdf.Sealer
 	pdfs   *pdfprocess.Pool
 	log    *slog.Logger
-	begun  chan struct{}     // closed when server is set
-	server *refserver.Server // may be read once begun is closed
+	server *refserver.Server
 }
 
 // newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it makes a new
@@ -38,12 +37,7 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger
 			return nil, err
 		}
 	}
-	return (&finisher{sealer: sealer, pdfs: pdfprocess.New(), log: log}).another(), nil
-}
-
-// another returns a finisher for a server of its own, with the same key and the same processes.
-func (f *finisher) another() *finisher {
-	return &finisher{sealer: f.sealer, pdfs: f.pdfs, log: f.log, begun: make(chan struct{})}
+	return &finisher{sealer: sealer, pdfs: pdfprocess.New(), log: log}, nil
 }
 
 // keyValue is the name of the sealing key in the data file.
@@ -78,19 +72,8 @@ func (f *finisher) inspect(ctx context.Context, data []byte) ([]pdf.Page, error)
 	return pages, err
 }
 
-// begin sets the server. The server may have called finish before, which waits for this.
-func (f *finisher) begin(server *refserver.Server) {
-	f.server = server
-	close(f.begun)
-}
-
 // finish makes a finished PDF. It implements [refserver.Options].Finish.
 func (f *finisher) finish(ctx context.Context, d refserver.DocumentState) ([]byte, error) {
-	select {
-	case <-f.begun:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	original := d.PDF
 	if original == nil {
 		var err error
@@ -99,6 +82,25 @@ func (f *finisher) finish(ctx context.Context, d refserver.DocumentState) ([]byt
 		}
 	}
 	return f.pdfs.Finish(ctx, original, marks(d), f.certificate(d), f.sealer)
+}
+
+// standing returns the PDF of a document as it stands: the finished file once it is completed, and until then the original with all that
+// was entered.
+func (f *finisher) standing(ctx context.Context, d refserver.DocumentState) ([]byte, error) {
+	if !d.CompletedAt.IsZero() {
+		if file, err := f.server.FinishedPDF(ctx, d.ID); err == nil && file != nil {
+			return file, nil
+		}
+	}
+	original, err := f.server.DocumentPDF(ctx, d.ID)
+	if err == nil && original == nil {
+		original, err = placeholder(d)
+	}
+	entered := marks(d)
+	if err != nil || len(entered) == 0 {
+		return original, err
+	}
+	return f.pdfs.Stamp(ctx, original, entered)
 }
 
 // placeholder returns a page for a document without a PDF. It is the same each time.

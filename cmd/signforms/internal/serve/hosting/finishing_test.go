@@ -1,4 +1,4 @@
-package serve
+package hosting
 
 import (
 	"log/slog"
@@ -16,7 +16,7 @@ import (
 // keyIn opens a data file as serve does, and returns the sealing key.
 func keyIn(t *testing.T, file string) (string, error) {
 	t.Helper()
-	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{Sync: sqlitestore.Normal})
+	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{})
 	require.NoError(t, err)
 	defer store.Close()
 	f, err := newFinisher(t.Context(), store, slog.New(slog.DiscardHandler))
@@ -42,7 +42,7 @@ func TestSealOutlivesTheProgram(t *testing.T) {
 
 func TestDamagedKeyIsRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.db")
-	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{Sync: sqlitestore.Normal})
+	store, err := sqlitestore.Open(t.Context(), file, sqlitestore.Options{})
 	require.NoError(t, err)
 	require.NoError(t, store.SetValue(t.Context(), keyValue, "damaged"))
 	require.NoError(t, store.Close())
@@ -59,7 +59,7 @@ func TestCertificateEndsWithTheDocument(t *testing.T) {
 	require.NoError(t, service.Pay(id))
 	f, err := newFinisher(t.Context(), nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	f.begin(service)
+	f.server = service
 	d, ok := service.FindDocument(id)
 	require.True(t, ok)
 	events := f.certificate(d).Events

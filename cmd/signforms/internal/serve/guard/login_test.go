@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"testing"
@@ -24,7 +24,7 @@ func TestNamesThatNoHostHeaderEquals(t *testing.T) {
 		"qa.internal": true, "10.0.0.1": true, "::1": true, "[fd00::1]": true,
 		"*": false, "*.example.com": false, "http://qa.internal": false, "qa.internal:80": false, "": false, "a b": false,
 	} {
-		require.Equal(t, right, checkHosts([]string{name}) == nil, name)
+		require.Equal(t, right, CheckHosts([]string{name}) == nil, name)
 	}
 	require.True(t, newHostCheck("", []string{"[fd00::1]"}).allows("[fd00::1]:4874"))
 }

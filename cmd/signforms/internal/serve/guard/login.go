@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"net/http"
@@ -17,25 +17,12 @@ const loginPath = "/_/login"
 
 // loginPage returns the page that asks for the token.
 func loginPage(notice string) string {
-	return plainPage(notice + `
+	return look.PlainPage(notice + `
 <form method="post" class="sheet">
 <div class="field"><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" autofocus required>
 <p class="soft">The one that the sandbox was started with, as <code>--token</code> or in its environment.</p></div>
 <button class="main">Open the console</button>
 </form>`)
-}
-
-// plainPage returns a page with its style sheet inside, because the console's style sheet needs the token.
-func plainPage(content string) string {
-	return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox</title><link rel="icon" href="` + string(look.Favicon) + `">
-<style>` + look.Style + `</style></head>
-<body><main class="wrap narrow" id="main"><h1 class="row">` + string(look.Mark) + ` Sandbox</h1>
-` + content + `
-</main></body>
-</html>
-`
 }
 
 // loginFor returns the address of the login page that leads to what r asked for. What a form has sent is not sent again: its address

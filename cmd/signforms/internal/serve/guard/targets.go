@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"context"
@@ -10,8 +10,13 @@ import (
 	"time"
 )
 
-// dialPublic returns a function that connects only to addresses of the public internet. It refuses addresses that own reports as
-// this host's. It checks the address after the name was resolved, because a name may resolve differently each time.
+// DialPublic connects only to addresses of the public internet that are not this host's. It checks the address after the name was
+// resolved, because a name may resolve differently each time.
+func DialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
+	return dialPublic(ownAddress)(ctx, network, addr)
+}
+
+// dialPublic returns DialPublic for a host whose addresses own reports.
 func dialPublic(own func(netip.Addr) bool) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)

@@ -1,4 +1,4 @@
-package serve
+package hosting
 
 import (
 	"math/rand/v2"
@@ -17,7 +17,7 @@ import (
 // operationsOf returns method and path of every operation of docs/control.yaml.
 func operationsOf(t *testing.T) (all [][2]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../../../docs/control.yaml")
+	text, err := os.ReadFile("../../../../../docs/control.yaml")
 	require.NoError(t, err)
 	path := ""
 	for _, m := range regexp.MustCompile(`(?m)^(?:  (/\S+)|    (get|post|delete)):$`).FindAllStringSubmatch(string(text), -1) {

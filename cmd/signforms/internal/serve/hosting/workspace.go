@@ -1,4 +1,4 @@
-package serve
+package hosting
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
@@ -24,26 +23,18 @@ type workspace struct {
 	server *refserver.Server
 	store  *sqlitestore.Store // nil: it is in memory
 	api    *control.API
-	parts
+	people func() http.Handler // signing pages and forms
+	pages  func() http.Handler // the console
 
 	removed context.Context // ends its requests
 	end     context.CancelFunc
 
-	// Guarded by the mutex of workspaces.
+	// Guarded by the mutex of Workspaces.
 	opened bool
 	timer  *time.Timer // of its lifetime
 
 	lastUse  atomic.Int64 // Unix time in milliseconds
 	requests atomic.Int64 // under way
-}
-
-// parts are what a workspace has besides its server.
-type parts struct {
-	finish  func(ctx context.Context, d refserver.DocumentState) ([]byte, error) // nil: nobody makes finished files
-	begin   func(*refserver.Server)                                              // called when the server has started
-	inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)           // see control.Config
-	people  func() http.Handler                                                  // signing pages and forms
-	pages   func() http.Handler                                                  // the console
 }
 
 func newWorkspace(id string, s saved) *workspace {
@@ -114,7 +105,7 @@ var linkPaths = []string{"/sign/", "/form/", "/documents/", "/finished/", contro
 
 // find returns the workspace that a request is for, and the request as it is without the workspace in its path. A request that names
 // none is for the first, and so is one whose key or link is unknown.
-func (ws *workspaces) find(r *http.Request) (*workspace, *http.Request, *wire.Error) {
+func (ws *Workspaces) find(r *http.Request) (*workspace, *http.Request, *wire.Error) {
 	if rest, ok := strings.CutPrefix(r.URL.Path, wire.WorkspacePrefix); ok {
 		idOrName, _, _ := strings.Cut(rest, "/")
 		w := ws.named(idOrName)

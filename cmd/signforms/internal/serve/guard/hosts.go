@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"net"
@@ -17,8 +17,8 @@ import (
 // and act in it, by DNS rebinding. Names are compared as text, without DNS.
 type hostCheck struct{ names []string }
 
-// checkHosts refuses values of --allow-host that can never equal a Host header.
-func checkHosts(names []string) error {
+// CheckHosts refuses values of --allow-host that can never equal a Host header.
+func CheckHosts(names []string) error {
 	for _, name := range names {
 		if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && (name == "" || strings.ContainsAny(name, "*:/ ")) {
 			return cli.UsageError("--allow-host %q is not a host name: write it without scheme, port and wildcard, as in sandbox.example.com", name)
@@ -57,7 +57,7 @@ func (c hostCheck) allows(header string) bool {
 
 func (c hostCheck) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if forPeople(r.URL.Path) && !c.allows(r.Host) {
+		if ForPeople(r.URL.Path) && !c.allows(r.Host) {
 			control.WriteError(w, &wire.Error{
 				Status: http.StatusMisdirectedRequest, Code: "host",
 				Message: "the name in the request's Host header is not allowed; start the sandbox with that name as --allow-host, or in --public-url",
@@ -66,10 +66,4 @@ func (c hostCheck) wrap(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// forPeople reports whether a path is for browsers. The other paths need no check of the host: they need a secret or return
-// nothing of value, and containers call them under names of their own.
-func forPeople(path string) bool {
-	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
 }

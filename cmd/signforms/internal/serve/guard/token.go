@@ -1,4 +1,4 @@
-package serve
+package guard
 
 import (
 	"crypto/hmac"
@@ -18,8 +18,8 @@ import (
 
 // tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
 type tokenCheck struct {
-	token string // the value of --token; may be empty
-	open  bool   // only this machine can reach the sandbox
+	token  string // the value of --token; may be empty
+	closed bool   // without a token, others could reach them
 }
 
 // loopbackOnly reports whether a listening address can be reached only from this machine.
@@ -44,9 +44,9 @@ func namedForOthers(publicURL string) bool {
 func (c tokenCheck) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case !strings.HasPrefix(r.URL.Path, "/_/"), c.open && c.token == "":
+		case !strings.HasPrefix(r.URL.Path, "/_/"), c.token == "" && !c.closed:
 			next.ServeHTTP(w, r)
-		case c.token == "":
+		case c.closed:
 			control.WriteError(w, &wire.Error{
 				Status: http.StatusForbidden, Code: "token",
 				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandbox.Env +

@@ -1,0 +1,59 @@
+// Package guard keeps out who may not use a sandbox: by host name, by the site that a request comes from, and by the token. It also
+// says which targets of webhooks are public.
+//
+// Start with [New].
+package guard
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
+)
+
+// Options are the flags of serve that say who may use the sandbox.
+type Options struct {
+	Addr, PublicURL, Token string
+	AllowHosts             []string
+}
+
+// Closed reports whether console and control API refuse everybody: other machines can reach them, and there is no token.
+func (o Options) Closed() bool {
+	return o.Token == "" && (!loopbackOnly(o.Addr) || namedForOthers(o.PublicURL))
+}
+
+// New returns the middleware in front of all workspaces.
+func New(o Options) func(http.Handler) http.Handler {
+	hosts, tokens, origins := newHostCheck(o.PublicURL, o.AllowHosts), tokenCheck{token: o.Token, closed: o.Closed()}, http.NewCrossOriginProtection()
+	if u, err := url.Parse(o.PublicURL); err == nil && u.Host != "" {
+		origins.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may send another Host than the browser
+	}
+	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		control.WriteError(w, &wire.Error{Status: http.StatusForbidden, Code: "origin", Message: "a page of another site may not change anything here"})
+	}))
+	return func(next http.Handler) http.Handler {
+		return safeByDefault(hosts.wrap(origins.Handler(tokens.wrap(next))))
+	}
+}
+
+// safeByDefault sets security headers on every answer, and lets it go out early. Pages and their assets set policies of their own.
+func safeByDefault(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).EnableFullDuplex() // so that an early answer does not wait for the body
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		if !ForPeople(r.URL.Path) || control.Holds(r.URL.Path) {
+			look.SecureFile(w.Header())
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ForPeople reports whether a path is for browsers. The other paths need no check of the host: they need a secret or return
+// nothing of value, and containers call them under names of their own.
+func ForPeople(path string) bool {
+	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
+}
