@@ -19,12 +19,3 @@ func try(f *os.File) error {
 		}
 	}
 }
-
-// Names returns how many names (hard links) a file has.
-func Names(path string) (uint64, error) {
-	var stat syscall.Stat_t
-	if err := syscall.Stat(path, &stat); err != nil {
-		return 0, &os.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return uint64(stat.Nlink), nil
-}

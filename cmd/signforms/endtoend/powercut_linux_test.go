@@ -166,18 +166,3 @@ func TestPowerCut(t *testing.T) {
 		})
 	}
 }
-
-// A first start is over when it has printed its credentials and written them to a file: they outlive a power cut right after that.
-func TestPowerCutOnceReady(t *testing.T) {
-	l := &life{volume: newVolume(t), sync: "normal"}
-	before := start(t, l.args()...)
-	before.kill(t)
-	after := life{volume: l.afterPowerCut(t), sync: l.sync}
-	defer exec.Command("umount", after.dir).Run()
-	s := start(t, after.args()...)
-	require.Equal(t, before.WorkspaceID, s.WorkspaceID)
-	require.Equal(t, before.APIKey, s.APIKey)
-	require.Equal(t, before.WebhookSecret, s.WebhookSecret)
-	s.stop(t)
-	exec.Command("umount", l.dir).Run()
-}

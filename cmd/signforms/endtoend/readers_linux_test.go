@@ -61,7 +61,7 @@ func median(all []time.Duration) time.Duration {
 // fillWithSigned makes a file with n signed documents.
 func fillWithSigned(t *testing.T, path string, n int) {
 	t.Helper()
-	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
+	storage, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
 	require.NoError(t, err)
 	srv, err := refserver.Start(&refserver.Options{Storage: storage})
 	require.NoError(t, err)

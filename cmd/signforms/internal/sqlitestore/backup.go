@@ -35,7 +35,7 @@ func Backup(ctx context.Context, path, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dataSource(full, Normal)+"&mode=rw")
+	db, err := sql.Open("sqlite", dataSource(full, false)+"&mode=rw")
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return found, cmp.Or(err, errEmpty)
 	}
-	s, err := Open(ctx, path, Options{Sync: Normal})
+	s, err := Open(ctx, path, Options{})
 	if errors.Is(err, ErrInUse) {
 		err = fmt.Errorf("%w; or make a copy with signforms backup, and check that", err)
 	}

@@ -34,22 +34,6 @@ func makeFolder(path string) error {
 	return atomicfile.SyncDir(above)
 }
 
-// checkFile refuses a file that is no regular one, and one with hard links, because SQLite finds its own files by name.
-func checkFile(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path)
-	}
-	n, err := filelock.Names(path)
-	if err == nil && n > 1 {
-		err = fmt.Errorf("%s has %d names (hard links), and another program could open it by another name: remove all names but one", path, n)
-	}
-	return err
-}
-
 // openLocked opens and locks the file itself, which another program may have open by another name. It makes the file if it is
 // missing, because SQLite would make it readable for everyone. SQLite gives its other files the same mode as this one.
 func openLocked(path string) (*os.File, error) {
@@ -57,7 +41,7 @@ func openLocked(path string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the data file: %w", err)
 	}
-	switch err = filelock.TryContent(f, false); {
+	switch err = filelock.TryContent(f); {
 	case err == nil, errors.Is(err, errors.ErrUnsupported):
 		err = atomicfile.SyncDir(filepath.Dir(path))
 	case errors.Is(err, ErrInUse):
@@ -76,15 +60,18 @@ func openLocked(path string) (*os.File, error) {
 const busyFor = 5 * time.Second
 
 // dataSource names a file to SQLite by its absolute path.
-func dataSource(path string, mode Sync) string {
+func dataSource(path string, full bool) string {
+	mode := "normal"
+	if full {
+		mode = "full"
+	}
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/… on Windows
 	}
 	pragmas := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()),
-		"synchronous(" + string(mode) + ")",
-		"cache_size(-16384)",           // KiB
+		"synchronous(" + mode + ")",
 		"journal_size_limit(67108864)", // bytes; the WAL is cut to this size after a checkpoint
 	}}
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()}).String()

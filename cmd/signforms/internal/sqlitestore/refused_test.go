@@ -53,7 +53,7 @@ func refusedWith(t *testing.T, path string, want error, text string) {
 	t.Helper()
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
-	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 		err = s.Load(t.Context(), func(refserver.Record) error { return nil })
@@ -68,7 +68,7 @@ func refusedWith(t *testing.T, path string, want error, text string) {
 
 func TestAnotherSchemaIsRefused(t *testing.T) {
 	path := newPath(t)
-	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal, Program: "v0.7.0"})
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Program: "v0.7.0"})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	for _, version := range []int{3, 99} {
@@ -133,19 +133,11 @@ func TestOneLockForEachNameOfAFile(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link.db")
 	require.NoError(t, os.Symlink(path, link))
 	first := open(t, path)
-	_, err := sqlitestore.Open(t.Context(), link, sqlitestore.Options{Sync: sqlitestore.Normal})
+	_, err := sqlitestore.Open(t.Context(), link, sqlitestore.Options{})
 	require.ErrorIs(t, err, sqlitestore.ErrInUse)
 	require.NoError(t, first.Close())
 	second := open(t, link)
 	require.NoError(t, second.Save(t.Context(), []refserver.Record{record("document", "1", "by the link")}))
 	require.FileExists(t, path+"-wal", "beside the file, and not beside the link")
 	require.NoError(t, second.Close())
-
-	hard := filepath.Join(filepath.Dir(path), "hard.db")
-	require.NoError(t, os.Link(path, hard))
-	for _, name := range []string{path, hard} {
-		_, err = sqlitestore.Open(t.Context(), name, sqlitestore.Options{Sync: sqlitestore.Normal})
-		require.ErrorContains(t, err, "has 2 names (hard links)", name)
-	}
-	require.NoError(t, os.Remove(hard))
 }

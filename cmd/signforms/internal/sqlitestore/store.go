@@ -1,3 +1,7 @@
+// Package sqlitestore keeps the state of a sandbox in a file of SQLite, which one program uses at a time. A file is open, or it has
+// failed: then what is in it is known only after the next start.
+//
+// Start with [Open]. [Backup] copies a file, also one in use, and [Check] examines one.
 package sqlitestore
 
 import (
@@ -14,14 +18,6 @@ import (
 
 	"github.com/signforms/signforms-go/internal/filelock"
 	"github.com/signforms/signforms-go/internal/refserver"
-)
-
-// Sync says what a Save survives.
-type Sync string
-
-const (
-	Normal Sync = "normal" // the death of the process; after a loss of power the file is intact, but the last saves may be missing
-	Full   Sync = "full"   // also a loss of power; every Save syncs the disk
 )
 
 // Why [Open] refuses a file, for errors.Is.
@@ -49,24 +45,18 @@ var _ refserver.Storage = (*Store)(nil)
 
 // Options of [Open].
 type Options struct {
-	Sync    Sync
+	Full    bool   // each Save syncs the disk and survives a loss of power; otherwise the last ones may be missing then, and the file is whole
 	Program string // the version of this program, which a new file names; a version that cannot read the file tells the user
 }
 
 // Open opens the file at path, or makes it and its folder, readable only by the owner.
 // The caller closes the Store.
 func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
-	if o.Sync != Normal && o.Sync != Full {
-		return nil, fmt.Errorf("sync %q is neither %s nor %s", o.Sync, Normal, Full)
-	}
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("making the folder of the data file: %w", err)
-	}
-	if err := checkFile(path); err != nil {
-		return nil, fmt.Errorf("the data file: %w", err)
 	}
 	s := &Store{path: path}
 	defer func() {
@@ -77,10 +67,13 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if s.file, err = openLocked(path); err != nil {
 		return nil, err
 	}
-	if s.open, err = s.file.Stat(); err != nil {
+	if s.open, err = s.file.Stat(); err == nil && !s.open.Mode().IsRegular() {
+		err = fmt.Errorf("the data file %s is not a regular file", path)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if s.db, err = sql.Open("sqlite", dataSource(path, o.Sync)); err != nil {
+	if s.db, err = sql.Open("sqlite", dataSource(path, o.Full)); err != nil {
 		return nil, err
 	}
 	if err := prepare(ctx, s.db, o.Program); err != nil {
@@ -93,17 +86,8 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 // Path is the absolute path of the file.
 func (s *Store) Path() string { return s.path }
 
-// Sync returns when all that was saved is on the disk. With [Full] it always is.
-func (s *Store) Sync(ctx context.Context) error {
-	_, err := s.db.ExecContext(ctx, `pragma wal_checkpoint(passive)`)
-	return refusal(s.path, err)
-}
-
 // Load implements [refserver.Storage].
 func (s *Store) Load(ctx context.Context, yield func(refserver.Record) error) error {
-	if err := s.Failed(); err != nil {
-		return err
-	}
 	return s.each(ctx, `select kind, id, data from record`, func(rows *sql.Rows) error {
 		var r refserver.Record
 		if err := rows.Scan(&r.Kind, &r.ID, &r.Data); err != nil {
@@ -178,13 +162,6 @@ func (s *Store) inPlace() error {
 		return errMoved
 	}
 	return err
-}
-
-// Failed returns why nothing can be saved any more, or nil.
-func (s *Store) Failed() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.failed
 }
 
 // Blob implements [refserver.Storage]. The error for an unknown blob matches [fs.ErrNotExist].

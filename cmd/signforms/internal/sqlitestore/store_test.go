@@ -24,7 +24,7 @@ func newPath(t *testing.T) string {
 
 func open(t *testing.T, path string) *sqlitestore.Store {
 	t.Helper()
-	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Sync: sqlitestore.Normal})
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -77,14 +77,9 @@ func TestFilesAreReadableByTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestUnknownSync(t *testing.T) {
-	_, err := sqlitestore.Open(t.Context(), newPath(t), sqlitestore.Options{Sync: "sometimes"})
-	require.EqualError(t, err, `sync "sometimes" is neither normal nor full`)
-}
-
 func TestSyncReachesSQLite(t *testing.T) {
-	for mode, want := range map[sqlitestore.Sync]int{sqlitestore.Normal: 1, sqlitestore.Full: 2} {
-		s, err := sqlitestore.Open(t.Context(), newPath(t), sqlitestore.Options{Sync: mode})
+	for full, want := range map[bool]int{false: 1, true: 2} {
+		s, err := sqlitestore.Open(t.Context(), newPath(t), sqlitestore.Options{Full: full})
 		require.NoError(t, err)
 		require.Equal(t, want, s.Synchronous(t))
 		require.NoError(t, s.Close())
