@@ -137,25 +137,12 @@ func body(data []byte) string {
 	return string(data)
 }
 
-// text writes each byte that is not part of a text in octal, as the command for curl has it.
-func text(s string) string {
-	var out strings.Builder
-	for i, r := range s {
-		if r != utf8.RuneError || strings.HasPrefix(s[i:], string(utf8.RuneError)) {
-			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, `\0%03o`, s[i])
-		}
-	}
-	return out.String()
-}
-
 // header formats header fields, sorted by name.
 func header(h http.Header) string {
 	var lines []string
 	for name, values := range h {
 		for _, value := range values {
-			lines = append(lines, name+": "+text(value))
+			lines = append(lines, name+": "+strings.ToValidUTF8(value, "\ufffd"))
 		}
 	}
 	slices.Sort(lines)

@@ -96,5 +96,5 @@ func (c *console) request(r *http.Request) (page, error) {
 
 // inputs formats a query, one input on each line. One of which a part could not be read is shown as it was sent.
 func inputs(q refserver.Request) string {
-	return cmp.Or(text(q.RawQuery), header(http.Header(q.Query)))
+	return cmp.Or(strings.ToValidUTF8(q.RawQuery, "\ufffd"), header(http.Header(q.Query)))
 }
