@@ -9,11 +9,9 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
@@ -100,42 +98,10 @@ func decodeText(body []byte, v any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return badBody("goes on after its JSON value")
 	}
-	switch { // the decoder has replaced what stands for no character
-	case !utf8.Valid(body):
+	if !utf8.Valid(body) { // the decoder has replaced what stands for no character
 		return badBody("cannot be read: it is not UTF-8")
-	case halfSurrogate(body):
-		return badBody("cannot be read: it has half a surrogate pair, as in \"\\ud800\"")
 	}
 	return nil
-}
-
-// halfSurrogate reports whether valid JSON has an escaped surrogate without the other one of its pair.
-func halfSurrogate(body []byte) bool {
-	for {
-		_, escape, found := bytes.Cut(body, []byte{'\\'})
-		if !found {
-			return false
-		}
-		unit := utf16Unit(escape)
-		body = escape[1:]
-		if !utf16.IsSurrogate(unit) {
-			continue
-		}
-		body = escape[5:]
-		if body[0] != '\\' || utf16.DecodeRune(unit, utf16Unit(body[1:])) == unicode.ReplacementChar {
-			return true
-		}
-		body = body[6:]
-	}
-}
-
-// utf16Unit returns what an escape, given without its backslash, stands for if it begins with a u, or 0.
-func utf16Unit(escape []byte) rune {
-	if escape[0] != 'u' {
-		return 0
-	}
-	unit, _ := strconv.ParseUint(string(escape[1:5]), 16, 16)
-	return rune(unit)
 }
 
 // bodyProblem says what is wrong with a body, with the names of JSON types instead of Go types.

@@ -45,28 +45,14 @@ func checkNew(in *wire.NewWorkspace) error {
 }
 
 func (a *API) createWorkspace(r *http.Request) (any, error) {
-	var in struct {
-		wire.NewWorkspace
-		Name     *string        `json:"name"`
-		Lifetime *wire.Duration `json:"lifetime"`
-	}
+	var in wire.NewWorkspace
 	if err := decodeOptional(r, &in); err != nil {
 		return nil, err
 	}
-	if in.Name != nil {
-		if in.NewWorkspace.Name = *in.Name; *in.Name == "" {
-			return nil, inputError("name: is empty: leave it out for a workspace without a name")
-		}
-	}
-	if in.Lifetime != nil {
-		if in.NewWorkspace.Lifetime = *in.Lifetime; *in.Lifetime == 0 {
-			return nil, inputError("lifetime: must be at least 1s; without one the workspace stays")
-		}
-	}
-	if err := checkNew(&in.NewWorkspace); err != nil {
+	if err := checkNew(&in); err != nil {
 		return nil, err
 	}
-	out, err := a.Workspaces.Create(r.Context(), in.NewWorkspace)
+	out, err := a.Workspaces.Create(r.Context(), in)
 	if err != nil {
 		return nil, err
 	}
