@@ -10,7 +10,7 @@ import (
 
 // stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws a form with all that
 // it drew before, and a form with the marks. What one leaves behind cannot reach the next: a transformation, a clip, a hidden layer,
-// half a text. Annotations stay, and viewers draw them over the marks.
+// half a text. Tags for screen readers go. Annotations stay, and viewers draw them over the marks.
 func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) error {
 	overlay, err := drawOverlay(sheets, marks, footer)
 	if err != nil {
@@ -21,13 +21,17 @@ func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) 
 		return err
 	}
 	g := graft{from: drawn, to: ctx, moved: map[int]types.IndirectRef{}}
-	forms := map[int]types.IndirectRef{}
 	for i, s := range sheets {
-		if err := g.page(i+1, s, forms); err != nil {
+		if err := g.page(i+1, s); err != nil {
 			return fmt.Errorf("%w (page %d)", err, i+1)
 		}
 	}
-	retag(ctx, forms)
+	root, err := ctx.Catalog()
+	if err != nil {
+		return err
+	}
+	delete(root, "StructTreeRoot") // its tags are of the pages, and not of the forms on them
+	delete(root, "MarkInfo")
 	ctx.EnsureVersionForWriting()
 	return nil
 }
@@ -52,8 +56,8 @@ type graft struct {
 	moved    map[int]types.IndirectRef
 }
 
-// page draws page n of g.from over page n of g.to. It adds the form of what that page drew to forms, by the number of the page's object.
-func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
+// page draws page n of g.from over page n of g.to.
+func (g graft) page(n int, s sheet) error {
 	_, marks, err := pageForm(g.from, n)
 	if err != nil {
 		return err
@@ -76,13 +80,8 @@ func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
 	}
 	if before != nil {
 		drawing = "q /Page Do Q\n" + drawing
-		form, err := insert(g.to, *before)
-		if err != nil {
+		if objects["Page"], err = insert(g.to, *before); err != nil {
 			return err
-		}
-		objects["Page"] = form
-		if _, ref, _, err := g.to.PageDict(n, false); err == nil {
-			forms[ref.ObjectNumber.Value()] = form
 		}
 	}
 	content, err := stream(g.to, []byte(drawing))
@@ -94,7 +93,7 @@ func (g graft) page(n int, s sheet, forms map[int]types.IndirectRef) error {
 	}
 	page["Resources"] = resources
 	page["Rotate"], page["CropBox"] = types.Integer(s.rotate), s.box.Array()
-	delete(page, "StructParents") // of the form now
+	delete(page, "StructParents")
 	return nil
 }
 
@@ -120,9 +119,6 @@ func pageForm(ctx *model.Context, n int) (types.Dict, *types.StreamDict, error) 
 		if value, there := content.Dict[key]; there {
 			form.Dict[key] = value
 		}
-	}
-	if key, there := page["StructParents"]; there {
-		form.Dict["StructParents"] = key
 	}
 	return page, &form, nil
 }
@@ -213,57 +209,4 @@ func (g graft) copy(o types.Object) (types.Object, error) {
 		return to, nil
 	}
 	return o, nil
-}
-
-// retag makes the structure of a document, which screen readers use, lead to the marked content in the forms.
-func retag(ctx *model.Context, forms map[int]types.IndirectRef) {
-	for _, entry := range ctx.Table {
-		element, ok := entry.Object.(types.Dict)
-		if !ok || element["K"] == nil {
-			continue
-		}
-		kids, err := ctx.Dereference(element["K"])
-		list, many := kids.(types.Array)
-		if err != nil || kids == nil {
-			continue
-		}
-		if !many {
-			element["K"] = retagKid(ctx, element, element["K"], forms)
-		}
-		for i, kid := range list {
-			list[i] = retagKid(ctx, element, kid, forms)
-		}
-	}
-}
-
-// retagKid returns a kid of an element, which is the number of marked content on the element's page, a dictionary with such a number, or
-// something else.
-func retagKid(ctx *model.Context, element types.Dict, kid types.Object, forms map[int]types.IndirectRef) types.Object {
-	formOf := func(d types.Dict) (types.IndirectRef, bool) {
-		page := d.IndirectRefEntry("Pg")
-		if page == nil {
-			return types.IndirectRef{}, false
-		}
-		form, ok := forms[page.ObjectNumber.Value()]
-		return form, ok
-	}
-	content, err := ctx.Dereference(kid)
-	if err != nil {
-		return kid
-	}
-	switch content := content.(type) {
-	case types.Integer:
-		if form, ok := formOf(element); ok {
-			return types.Dict{"Type": types.Name("MCR"), "Pg": element["Pg"], "Stm": form, "MCID": content}
-		}
-	case types.Dict:
-		on := content
-		if on["Pg"] == nil {
-			on = element
-		}
-		if form, ok := formOf(on); ok && content["MCID"] != nil && content["Stm"] == nil {
-			content["Stm"] = form
-		}
-	}
-	return kid
 }
