@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,13 +60,14 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 		require.Contains(t, stderr, "the limit store did not answer, so nothing was sent")
 		require.Contains(t, stderr, reason)
 		require.NotContains(t, stderr, "hunter2")
-		stdout, stderr, code := execute(t, "documents", "remind", s.lease, s.notice, "--yes", "--limit-store", where)
+		args, _ := pendingOf(t)
+		stdout, stderr, code := execute(t, append(strings.Fields(args), "--limit-store", where)...)
 		require.Equal(t, cli.ExitFailure, code)
 		require.Empty(t, stdout, "none was tried")
-		require.Regexp(t, `signforms: 0 reminded; 2 not tried; send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason+`.*\n$`, stderr)
+		require.Regexp(t, `signforms: 0 reminded; 0 failed; 0 unknown; 3 not tried; send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason, stderr)
 	}
 	for _, r := range s.Requests()[s.requestsBefore:] {
-		require.Equal(t, http.StatusForbidden, r.StatusCode, "%s was sent with the key", r)
+		require.True(t, r.Method == http.MethodGet || r.StatusCode == http.StatusForbidden, "%s was sent with the key", r)
 	}
 }
 

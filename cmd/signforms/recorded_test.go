@@ -64,7 +64,7 @@ func (s *testService) write(t *testing.T) {
 	for name, text := range map[string]string{
 		"people.csv":   "name,email,[price]\nCem,cem@example.com,10\n\"Doe, Dan\",dan@example.com,12\n",
 		"pairs.csv":    "\ufeffBuyer.name;Buyer.email;Seller.name;Seller.email\nCem;cem@example.com;Dan;dan@example.com\nEve;eve@example.com;;\n",
-		"roles.csv":    "name,email,role\nCem,cem@example.com,Buyer\nDan,dan@example.com,Boss\n",
+		"roles.csv":    "Buyer.name,Buyer.email,Boss.name,Boss.email\nCem,cem@example.com,,\n,,Dan,dan@example.com\n",
 		"wrong.csv":    "name,email\nCem,cem@example.com\n,dan@example.com\n",
 		"twice.csv":    "name,email\nCem,cem@example.com\nDan,dan@example.com\nCem,cem@example.com\n",
 		"unknown.csv":  "name,mail\nCem,cem@example.com\n",

@@ -79,10 +79,10 @@ func TestResultsOfASend(t *testing.T) {
 	m := newMailing(t, sixPeople)
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 409})
 	_, stderr := m.sends(t, m.path, cli.ExitPartial)
-	require.Contains(t, stderr, "signforms: 4 sent; 2 failed; the same command again tries what is not sent\n")
+	require.Contains(t, stderr, "signforms: 4 sent; 2 failed; 0 unknown; 0 not tried; the same command again tries ")
 	text := m.read(t, m.results())
 	require.Regexp(t, `^results of,send\nfile,[0-9a-f]{64}\ntemplate,`+m.offer+`\nservice,`+m.URL+`\naccount,`+m.WorkspaceID+
-		`\nline,state,id,note,at\n2,sending,,,2\S+Z\n2,sent,[0-9a-f]{24},,2\S+Z\n3,sending,,,2\S+Z\n3,failed,,409 Conflict,2\S+Z\n`, text)
+		`\nline,state,id,reason\n2,sending,,\n2,sent,[0-9a-f]{24},\n3,sending,,\n3,failed,,409 Conflict\n`, text)
 	require.NotContains(t, text, "example.com")
 	heal()
 	stdout, stderr := m.sends(t, m.path, cli.ExitOK)
@@ -99,9 +99,8 @@ func TestResultsFromASpreadsheet(t *testing.T) {
 	m := newMailing(t, sixPeople)
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 1, Status: 409})()
 	m.sends(t, m.path, cli.ExitPartial)
-	text := "\ufeff" + strings.ReplaceAll(strings.ReplaceAll(m.read(t, m.results()), ",", ";"), "\n",
-		";;\r\n") + ";;;;\r\n"
-	m.write(t, m.results(), strings.TrimSuffix(text, "\r\n"))
+	m.write(t, m.results(), "\ufeff"+strings.ReplaceAll(strings.ReplaceAll(m.read(t, m.results()), ",", ";"), "\n",
+		";;\r\n"))
 	m.sends(t, m.path, cli.ExitOK)
 	m.sends(t, m.path, cli.ExitOK)
 	m.requireEach(t, 6)
@@ -124,20 +123,20 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		says           string
 	}{
 		{args: []string{m.offer, "--workspace", "another"},
-			says: `account "` + m.WorkspaceID + `", and this command has "another": say that one`},
-		{args: []string{other}, says: "is of the template"},
+			says: `nothing was sent: ` + m.results() + `: it is of the account "` + m.WorkspaceID + `", and this command has "another": say that one`},
+		{args: []string{other}, says: "it is of the template"},
 		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33",
 			says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
 		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "undo the edit of FILE"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt",
-			says: `line 10: "snt" is no state (sending, sent, failed, unknown, again, moved): undo the edit`},
-		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent",
-			says: `there is no line "33": undo the edit`},
+			says: `line 10: "snt" is no state (["sending" "sent" "failed" "unknown" "again" "moved"]): undo the edit`},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: `"SENT" is no state`},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: `" sent" is no state`},
 		{args: []string{m.offer}, file: m.results(), from: "4,sent", to: "3,sent",
-			says: "line 3 was sent before, and nothing follows that: undo the edit"},
-		{args: []string{m.offer}, file: m.results(), from: "line,state", to: "3,sent",
-			says: "the names of the columns is not there: undo the edit"},
-		{args: []string{m.offer}, file: m.results(), from: "results of,send\n", says: `has "file" where`},
+			says: "3 was sent before, and nothing follows that: undo the edit"},
+		{args: []string{m.offer}, file: m.results(), from: "results of,send\n",
+			says: "its header is not whole: put back what it was. Delete the file only if nobody was mailed"},
+		{args: []string{m.offer}, file: m.results(), from: results, says: "its header is not whole"},
 		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
 	} {
 		if c.file != "" {
@@ -146,7 +145,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 			m.write(t, c.file, strings.Replace(whole, c.from, c.to, 1))
 			defer m.write(t, c.file, whole)
 		}
-		for _, more := range []string{"", "--dry-run", "--unknown", "--rest=" + m.path + ".rest"} {
+		for _, more := range []string{"", "--unknown", "--rest=" + m.path + ".rest"} {
 			stderr, code := send(append(append(c.args, "--csv", m.path, "--role", "Buyer", "--yes"), strings.Fields(more)...)...)
 			require.Equal(t, cli.ExitUsage, code, "%s: %s", c.says, stderr)
 			require.Contains(t, stderr, c.says, more)
@@ -171,18 +170,18 @@ func TestUnknownLines(t *testing.T) {
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 502, AfterWork: true})
 	_, stderr := m.sends(t, m.path, cli.ExitUnknown)
 	heal()
-	require.Contains(t, stderr, "signforms: 4 sent; 2 unknown; what is unknown is not repeated: look, and edit its "+
-		"last state in "+m.results()+" to sent or again\n")
+	require.Contains(t, stderr, "signforms: 4 sent; 0 failed; 2 unknown; 0 not tried; the same command again tries what "+
+		"failed or was not tried, and leaves what is unknown until you edit its last state in "+m.results()+" to sent or again\n")
 	stdout, _ := m.sends(t, m.path, cli.ExitUnknown)
 	require.Empty(t, stdout)
 	m.requireEach(t, 6)
 
 	stdout, stderr = m.sends(t, m.path, cli.ExitOK, "--unknown")
 	require.Empty(t, stderr)
-	require.Regexp(t, `^LINE\tCREATED DOCUMENT ID\tSTATUS\tCREATED AT\n3\t[0-9a-f]{24}\tPENDING\t\S+Z\n4\t[0-9a-f]{24}\tPENDING\t\S+Z\n$`, stdout)
+	require.Regexp(t, `^ITEM\tOUTCOME\tCREATED DOCUMENT ID\tMESSAGE\n4\tPENDING\t[0-9a-f]{24}\t\S+Z\n3\tPENDING\t[0-9a-f]{24}\t\S+Z\n$`, stdout)
 
 	text := m.read(t, m.results())
-	m.write(t, m.results(), strings.Replace(strings.Replace(text, "3,unknown", "3,Sent ", 1), "4,unknown", "4,again", 1))
+	m.write(t, m.results(), strings.Replace(strings.Replace(text, "3,unknown", "3,sent", 1), "4,unknown", "4,again", 1))
 	stdout, _ = m.sends(t, m.path, cli.ExitOK)
 	require.Regexp(t, `(?m)^4\tsent\t`, stdout)
 	require.Equal(t, 1, m.mails()["p1@example.com"])
@@ -203,15 +202,14 @@ func TestRest(t *testing.T) {
 		require.Contains(t, stderr, "3 lines are in "+rest)
 		require.Equal(t, "name,email,[price]\nP3,p3@example.com,13\n\"P\n4\",p4@example.com,14\nP5,p5@example.com,15\n",
 			m.read(t, rest))
+		_, stderr = m.sends(t, m.path, cli.ExitUsage, "--rest", rest)
+		require.Contains(t, stderr, "nothing was moved: it is there: send it, or name a new file")
 		require.NoError(t, os.Remove(rest))
 	}
-	require.Regexp(t, `\n5,moved,,rest.csv,\S+\n6,moved,,rest.csv,\S+\n8,moved,,rest.csv,\S+\n$`, m.read(t, m.results()))
+	require.True(t, strings.HasSuffix(m.read(t, m.results()), "\n5,moved,,"+rest+"\n6,moved,,"+rest+"\n8,moved,,"+rest+"\n"))
 	m.sends(t, m.path, cli.ExitOK, "--rest", rest)
 	_, stderr := m.sends(t, m.path, cli.ExitFailure, "--rest", rest+".other")
 	require.Contains(t, stderr, "no line is failed or not begun, and none was moved to")
-	m.write(t, rest, strings.Replace(m.read(t, rest), "13", "14", 1))
-	_, stderr = m.sends(t, m.path, cli.ExitUsage, "--rest", rest)
-	require.Contains(t, stderr, "is there and holds something else, such as corrections: nothing was moved")
 	stdout, _ := m.sends(t, m.path, cli.ExitOK)
 	require.Empty(t, stdout)
 	m.sends(t, rest, cli.ExitOK)
@@ -221,10 +219,14 @@ func TestRest(t *testing.T) {
 // A place where --rest cannot write is refused before any line is marked.
 func TestRestIntoAPlaceThatIsNone(t *testing.T) {
 	m := newMailing(t, sixPeople)
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 4, Times: 3, Status: 409})
+	_, stderr := m.sends(t, m.path, cli.ExitUsage, "--rest", m.path+".rest")
+	require.Contains(t, stderr, "nothing was sent yet: edit --csv itself")
+	m.sends(t, m.path, cli.ExitPartial)
+	heal()
 	for _, place := range []string{m.path, m.results(), filepath.Join(filepath.Dir(m.path), "none", "rest.csv")} {
 		_, stderr := m.sends(t, m.path, cli.ExitUsage, "--rest", place)
 		require.Contains(t, stderr, "nothing was moved", place)
-		require.NoFileExists(t, m.results(), place)
 	}
 	m.sends(t, m.path, cli.ExitOK)
 	m.requireEach(t, 6)
@@ -233,13 +235,13 @@ func TestRestIntoAPlaceThatIsNone(t *testing.T) {
 // A file that is wrong is refused before any request.
 func TestWhatIsWrongWithAFile(t *testing.T) {
 	for text, says := range map[string]string{
-		"":                     "it is empty: the first line names the columns, such as name,email,role",
+		"":                     "its first line must name the columns, such as name,email: EOF",
 		"name,email\n":         "it has no line below its header",
-		"name,email\nAnn\xe9,": "it is not in UTF-8: save it as CSV UTF-8",
-		"name,mail\nAnn,a@b\n": `column "mail" is not one of`,
+		"name,email\nAnn\xe9,": "line 2: name of receiver 1 must be valid UTF-8",
+		"name,mail\nAnn,a@b\n": `column "mail": columns are name and email, [variable] and, for a template, ROLE.name and ROLE.email`,
+		"name,email,role\nAnn,a@example.com,Buyer\n":          `column "role": columns are`,
 		"name,email,email\nAnn,a@example.com,a@example.com\n": `column "email" is there twice`,
-		"name,email\nAnn,\n":                            "line 2: email of receiver 1 must",
-		"name,email\nAnn,a@example.com b@example.com\n": `line 2: "a@example.com b@example.com" is not one mail address alone`,
+		"name,email\nAnn,\n":                                  "line 2: email of receiver 1 must",
 		"name,email\nAnn,a@example.com\nAnn,A@Example.com\n": "lines 2 and 3 have the same address: remove one, or say " +
 			"--repeat-addresses to send to both",
 		"name,email,Seller.name,Seller.email\nAnn,a@example.com,Cem,c@example.com\nBen,b@example.com,Ann,a@example.com\n": "lines 2 and 3 have",
@@ -283,28 +285,34 @@ func TestFormsToMany(t *testing.T) {
 	require.Contains(t, stderr, "ask its receivers")
 }
 
-// Two runs of one file, and a file that is edited under a run.
+// Two runs of one file, and a file that is edited or replaced under a run.
 func TestTwoHandsOnOneFile(t *testing.T) {
-	m := newMailing(t, sixPeople)
-	g := &gate{method: http.MethodPost, before: func(n int) {
-		if n == 1 {
-			_, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
-			assert.Equal(t, cli.ExitUsage, code)
-			assert.Contains(t, stderr, "another process uses it: wait until it ends, or end it")
-		}
-		if n == 3 {
-			text := m.read(t, m.results())
-			assert.NoError(t, os.Remove(m.results()))
-			m.write(t, m.results(), text)
-		}
-	}}
-	g.stand(t, m.testService)
-	_, stderr := m.sends(t, m.path, cli.ExitPartial)
-	require.Contains(t, stderr, "was edited while the run went on, so nothing more is sent: bring back what it was, "+
-		"and add what was printed since")
-	require.Equal(t, 3, g.count())
-	m.sends(t, m.path, cli.ExitUnknown)
-	m.requireEach(t, 6)
+	for name, to := range map[string]string{"edited": "2,unknown", "replaced": "2,sent"} {
+		t.Run(name, func(t *testing.T) {
+			m := newMailing(t, sixPeople)
+			g := &gate{method: http.MethodPost, before: func(n int) {
+				if n == 1 {
+					_, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
+					assert.Equal(t, cli.ExitUsage, code)
+					assert.Contains(t, stderr, "another process uses it: wait until it ends, or end it")
+				}
+				if n == 3 {
+					text := m.read(t, m.results())
+					if to == "2,sent" {
+						assert.NoError(t, os.Remove(m.results()))
+					}
+					m.write(t, m.results(), strings.Replace(text, "2,sent", to, 1))
+				}
+			}}
+			g.stand(t, m.testService)
+			_, stderr := m.sends(t, m.path, cli.ExitPartial)
+			require.Contains(t, stderr, "nothing more is sent: "+m.results()+": it was edited while the run went on: "+
+				"bring back what it was, and add what was printed since")
+			require.Equal(t, 3, g.count())
+			m.sends(t, m.path, cli.ExitUnknown)
+			m.requireEach(t, 6)
+		})
+	}
 }
 
 // A batch stops soon when the service does not answer, or refuses the key.
@@ -313,48 +321,43 @@ func TestBatchesThatStop(t *testing.T) {
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})
 	stdout, stderr := m.sends(t, m.path, cli.ExitUnknown)
 	require.Equal(t, 3, strings.Count(stdout, "\tunknown\t"), stdout)
-	require.Contains(t, stderr, "0 sent; 3 unknown; 3 not tried; no clear answer from the service 3 times in a row; "+
-		"the same command again tries")
+	require.Contains(t, stderr, "0 sent; 0 failed; 3 unknown; 3 not tried; the service refused the key or had no clear "+
+		"answer 3 times in a row; the same command again tries")
 	heal()
 	require.NoError(t, os.Remove(m.results()))
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 403})
 	_, stderr = m.sends(t, m.path, cli.ExitFailure)
-	require.Contains(t, stderr, "0 sent; 1 failed; 5 not tried; the service refuses the API key or the workspace; ")
+	require.Contains(t, stderr, "0 sent; 3 failed; 0 unknown; 3 not tried; the service refused the key")
 }
 
-// A loss of power leaves the beginning of a file, or blanks behind it. Whatever was asked for by then is not sent
-// again.
+// A loss of power leaves the beginning of a file, or blanks behind it. The command refuses it, or sends nothing again
+// that was asked for by then.
 func TestTornResults(t *testing.T) {
 	m := newMailing(t, sixPeople)
-	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 5, Times: 2, Status: 409})()
-	m.sends(t, m.path, cli.ExitPartial)
-	text := m.read(t, m.results())
-	head := strings.Index(text, "2,sending")
-	for end := range len(text) {
+	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 409})()
+	m.sends(t, m.path, cli.ExitFailure)
+	text := strings.ReplaceAll(m.read(t, m.results()), ",failed,,409 Conflict", ",sent,0123456789abcdef01234567,")
+	head, refused, sent := strings.Index(text, "2,sending"), 0, 0
+	for i := range 2 * len(text) {
+		end := i / 2
 		if end < head && end%13 > 0 {
 			continue
 		}
-		m.write(t, m.results(), text[:end]+strings.Repeat("\x00", end%3))
-		stdout, _ := m.sends(t, m.path, cli.ExitOK, "--dry-run")
-		for line := range 4 {
-			at := strings.Index(text, fmt.Sprintf("\n%d,sending,", line+2)) + 1
-			whole := at + strings.Index(text[at:], "\n") + 1
-			again := strings.Contains(stdout, fmt.Sprintf("%d\twould be sent", line+2))
-			if end <= at || end >= whole { // within the row, nothing was asked for yet
-				require.Equal(t, end <= at, again, "line %d of %q", line+2, text[:end])
-			}
+		torn := text[:end] + strings.Repeat("\x00", i%2)
+		m.write(t, m.results(), torn)
+		stdout, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
+		if code == cli.ExitUsage {
+			require.Regexp(t, "its header is not whole|say that one|FILE is not the one|undo the edit, or what a loss of power did", stderr)
+			require.Equal(t, torn, m.read(t, m.results()))
+			refused++
+			continue
 		}
-		require.True(t, strings.HasPrefix(text, m.read(t, m.results())) || end > head, "a file without rows is whole")
+		sent++
+		for line := 2; line < 8; line++ {
+			asked := strings.Contains(text[:end], fmt.Sprintf("\n%d,sending,", line))
+			require.NotEqual(t, asked, strings.Contains(stdout, fmt.Sprintf("%d\tfailed", line)), "line %d of %q", line, torn)
+		}
 	}
-}
-
-// A file that is no results file stays as it is.
-func TestOtherFilesStay(t *testing.T) {
-	m := newMailing(t, sixPeople)
-	for _, text := range []string{"hello", "name,email\nAnn", "results of,remind\nx\x00", sixPeople} {
-		m.write(t, m.results(), text)
-		_, stderr := m.sends(t, m.path, cli.ExitUsage)
-		require.NotEmpty(t, stderr)
-		require.Equal(t, text, m.read(t, m.results()))
-	}
+	require.Greater(t, refused, 20)
+	require.Greater(t, sent, 5)
 }

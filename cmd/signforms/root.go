@@ -46,7 +46,7 @@ func commands(replaced replaced) (all []*cobra.Command) {
 	}
 	group(onTheService,
 		cli.Group("documents", "Read, await, void and remind documents; in a sandbox, sign them",
-			slices.Concat(service.Documents(), []*cobra.Command{batch.Void(), batch.Remind(replaced.openLimitFile)}, operate.Documents())...),
+			slices.Concat(service.Documents(), []*cobra.Command{batch.Remind(replaced.openLimitFile)}, operate.Documents())...),
 		service.Templates(batch.Send(false)),
 		cli.Group("forms", "Send forms and list their responses; in a sandbox list forms",
 			append([]*cobra.Command{operate.FormsList(), batch.Send(true)}, service.Forms()...)...))
@@ -178,7 +178,7 @@ Variables, which flags override:
 
 Exit codes: 0 done; 1 nothing was done, or it failed; 2 wrong command line;
 3 done in part, or a list that may lack records; 4 it is unknown whether a send
-or a reminder was carried out; 130 interrupted, perhaps with part of a list.`
+or a reminder was carried out; 130 interrupted before anything was sent.`
 
 // showInOrder makes help list flags in the order in which they were added, a command's own flags first.
 func showInOrder(parent *cobra.Command) {

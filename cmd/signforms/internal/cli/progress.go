@@ -45,6 +45,14 @@ func (p *Progress) Tell(print func() error) error {
 	return err
 }
 
+// Say prints a line.
+func (p *Progress) Say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hide()
+	fmt.Fprintln(p.w, text)
+}
+
 // At notes that n in all are done.
 func (p *Progress) At(n int) {
 	p.mu.Lock()
@@ -82,11 +90,8 @@ func (p *Progress) End() {
 func (p *Progress) Interrupts(ctx context.Context) (stop func()) {
 	said := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		defer close(said)
-		p.hide()
-		fmt.Fprintln(p.w, "interrupted: ends after what is under way")
+		p.Say("interrupted: ends after what is under way")
 	})
 	return func() {
 		if !cancel() {

@@ -1,5 +1,5 @@
-// Package service holds the commands that read from the service, and how every command finds it: [Connection]. Package batch sends, voids
-// and reminds, package probe shows what an account answers.
+// Package service holds the commands that read from the service or void, and how every command finds it: [Connection]. Package
+// batch sends and reminds, package probe shows what an account answers.
 package service
 
 import (
@@ -8,9 +8,9 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// Documents returns the commands that read documents.
+// Documents returns the commands that read, await and void documents.
 func Documents() []*cobra.Command {
-	return Speaking(newDocumentsList(), newDocumentsGet(), newDocumentsWait())
+	return Speaking(newDocumentsList(), newDocumentsGet(), newDocumentsWait(), newDocumentsVoid())
 }
 
 // Templates returns the command templates, with these further commands on templates.

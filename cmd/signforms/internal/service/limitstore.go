@@ -1,8 +1,10 @@
 package service
 
 import (
+	"context"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
@@ -14,6 +16,26 @@ import (
 type LimitStore struct {
 	Where    string                                 // a file or a redis:// URL; empty: $SIGNFORMS_LIMIT_STORE, or else a file of this user
 	OpenFile func(path string) signforms.LimitStore // nil: by the machine's clock
+}
+
+// Waiting is a LimitStore that says how long a reminder must wait.
+type Waiting struct {
+	signforms.LimitStore
+	MaxWait time.Duration // beyond which nothing waits; negative: there is none
+	Say     func(until time.Time)
+
+	said time.Time
+}
+
+// Take implements [signforms.LimitStore].
+func (w *Waiting) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	slot, wait, err := w.LimitStore.Take(ctx, key, limit, hold)
+	until := time.Now().Add(wait)
+	if wait > 0 && (w.MaxWait < 0 || wait <= w.MaxWait) && until.After(w.said.Add(time.Second)) { // it is asked again and again
+		w.said = until
+		w.Say(until)
+	}
+	return slot, wait, err
 }
 
 // Open opens the store. For a sandbox an empty Where means a store in memory: the sandbox's clock can be moved, and

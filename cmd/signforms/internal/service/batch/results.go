@@ -10,15 +10,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/internal/atomicfile"
 	"github.com/signforms/signforms-go/internal/filelock"
 )
 
-// The states of a line of a batch, as a results file has them. A line without a row is not begun.
+// The states of a line, as a results file has them. A line without a row is not begun.
 const (
 	sending = "sending" // a request is about to be made; of a run that has ended: unknown
 	sent    = "sent"
@@ -30,269 +30,166 @@ const (
 
 var states = []string{sending, sent, failed, unknown, again, moved}
 
-// row is the last row of a line.
+// row is a row of a results file, and what a run prints of a line.
 type row struct {
-	state, id string
-	note      string // the reason of failed, the file of moved
+	Line   string `json:"item"` // its number in FILE, or the id of a document
+	State  string `json:"outcome"`
+	ID     string `json:"createdDocumentId,omitempty"`
+	Reason string `json:"message,omitempty"` // of failed; the file of moved
 }
 
-// results is a results file: a header, and rows of which the last one of a line counts. Each row is on the disk
-// before add returns.
+// results is a results file: a header, and rows of which the last one of a line counts. Each row is on the disk before
+// add returns.
 type results struct {
 	path   string
-	header [][2]string // a name and a value in each line
-	column string      // what rows are about: line or document
-	f      *os.File    // locked; nil: there is no file yet
+	header [][]string // each line has a name and a value
+	f      *os.File   // locked; nil: there is no file yet
 	comma  rune
 	size   int64
 	rows   map[string]row
-	failed error // of a write, after which nothing more is sent
+	next   string // the line whose request comes next; empty once it has its row
+	failed error  // of a write, after which nothing more is sent
 }
 
-// openResults reads and locks the results file at path, if there is one. It refuses one with another header, and what
-// known refuses.
-func openResults(path string, header [][2]string, column string, known func(key string) bool) (*results, error) {
-	r := &results{path: path, header: header, column: column, comma: ',', rows: map[string]row{}}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+// openResults reads and locks the results file at path, if there is one. The caller closes its file.
+func openResults(path string, conn service.Connection, header ...[]string) (*results, error) {
+	header = append(header, []string{"service", conn.BaseURL()}, []string{"account", conn.Account()},
+		[]string{"line", "state", "id", "reason"})
+	r := &results{path: path, header: header, comma: ',', rows: map[string]row{}}
+	err := r.open(os.O_RDWR | os.O_APPEND)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
-	if err != nil {
-		return nil, cli.UsageError("%s: %w", path, cli.PathCause(err))
-	}
-	r.f = f
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = cli.UsageError("%s is not a regular file", path)
-	} else if err == nil && filelock.Try(f) != nil {
-		err = cli.UsageError("%s: another process uses it: wait until it ends, or end it", path)
-	}
-	var text []byte
 	if err == nil {
-		text, err = cli.ReadAll(f, path, maxFile)
-	}
-	if err == nil {
-		err = r.read(text, known)
+		err = r.read()
 	}
 	if err != nil {
-		f.Close()
-		return nil, err
+		r.f.Close()
+		return nil, cli.UsageError("nothing was sent: %s: %w", path, cli.PathCause(err))
 	}
 	return r, nil
 }
 
-// begin makes the file, if there is none.
-func (r *results) begin() (err error) {
-	if r.f != nil {
-		return nil
-	}
-	if r.f, err = os.OpenFile(r.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
-		return cli.UsageError("%s: nothing was sent: %w", r.path, cli.PathCause(err))
+func (r *results) open(flags int) (err error) {
+	if r.f, err = os.OpenFile(r.path, flags, 0o600); err != nil {
+		return err
 	}
 	if filelock.Try(r.f) != nil {
-		return cli.UsageError("%s: another process uses it: wait until it ends, or end it", r.path)
-	}
-	if err := r.write(r.head()); err != nil {
-		return err
-	}
-	return atomicfile.SyncDir(filepath.Dir(r.path))
-}
-
-// close unlocks the file.
-func (r *results) close() {
-	if r.f != nil {
-		r.f.Close()
-	}
-}
-
-// head returns the beginning of a new file.
-func (r *results) head() []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	for _, line := range r.header {
-		w.Write(line[:])
-	}
-	w.Write([]string{r.column, "state", "id", "note", "at"})
-	w.Flush()
-	return b.Bytes()
-}
-
-// read takes the rows from a file. A file or a last row of which a loss of power left only the beginning is cut back.
-func (r *results) read(text []byte, known func(key string) bool) error {
-	whole := bytes.TrimRight(text, "\x00")
-	if bytes.HasPrefix(r.head(), whole) && len(whole) < len(r.head()) {
-		if err := r.f.Truncate(0); err != nil {
-			return err
-		}
-		return r.write(r.head())
-	}
-	if last := whole[bytes.LastIndexByte(whole, '\n')+1:]; torn(last) {
-		whole = whole[:len(whole)-len(last)]
-	}
-	body := bytes.TrimPrefix(whole, []byte("\ufeff"))
-	r.comma = separator(body)
-	lines := csv.NewReader(bytes.NewReader(body))
-	lines.Comma, lines.FieldsPerRecord = r.comma, -1
-	for i := 0; ; i++ {
-		cells, err := lines.Read()
-		switch {
-		case err == io.EOF && i > len(r.header):
-			return r.mend(whole)
-		case err != nil:
-			return cli.UsageError("%s: %w: undo the edit", r.path, err)
-		case i < len(r.header):
-			err = r.checkHeader(r.header[i], cell(cells, 0), cell(cells, 1))
-		case i == len(r.header) && cell(cells, 0) != r.column:
-			err = cli.UsageError("%s: the line with the names of the columns is not there: undo the edit", r.path)
-		case i > len(r.header):
-			number, _ := lines.FieldPos(0)
-			err = r.take(number, cells, known)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// mend makes the file end after its last whole row.
-func (r *results) mend(whole []byte) error {
-	r.size = int64(len(whole))
-	if err := r.f.Truncate(r.size); err != nil {
-		return err
-	}
-	if !bytes.HasSuffix(whole, []byte("\n")) { // an editor left it out
-		return r.write([]byte("\n"))
+		return errors.New("another process uses it: wait until it ends, or end it")
 	}
 	return nil
 }
 
-func cell(cells []string, i int) string {
-	if i >= len(cells) {
-		return ""
+func (r *results) read() error {
+	text, err := cli.ReadAll(r.f, r.path, maxFile)
+	if err != nil {
+		return err
 	}
-	return strings.TrimSpace(cells[i])
-}
-
-// torn reports whether a text is only the beginning of a row.
-func torn(text []byte) bool {
-	_, rest, found := strings.Cut(string(text), ",")
-	for _, state := range states {
-		if found && rest != state && strings.HasPrefix(state, rest) {
-			return true
+	in := newReader(text)
+	in.FieldsPerRecord = -1
+	r.comma, r.size = in.Comma, int64(len(text))
+	for _, want := range r.header {
+		cells, err := in.Read()
+		switch {
+		case err != nil || len(cells) < len(want) || cells[0] != want[0]:
+			return errors.New("its header is not whole: put back what it was. Delete the file only if nobody was " +
+				"mailed: without it everybody is")
+		case cells[1] != want[1] && want[0] == "file":
+			return errors.New("FILE is not the one that it is of: undo the edit of FILE. To correct lines that were not " +
+				"sent, then say --rest NEW.csv, and edit NEW.csv")
+		case cells[1] != want[1]:
+			return fmt.Errorf("it is of the %s %q, and this command has %q: say that one", want[0], cells[1], want[1])
 		}
 	}
-	return !found && len(text) > 0 && !bytes.ContainsAny(text, ";\t")
+	for {
+		cells, err := in.Read()
+		if err == io.EOF && bytes.HasSuffix(text, []byte("\n")) {
+			return nil
+		}
+		if err == nil {
+			err = r.take(append(cells, "", "", ""))
+		}
+		if err != nil { // io.EOF: the end of a line is missing
+			line, _ := in.FieldPos(0)
+			return fmt.Errorf("line %d: %w: undo the edit, or what a loss of power did", line, err)
+		}
+	}
 }
 
 // take takes a row of the file.
-func (r *results) take(number int, cells []string, known func(key string) bool) error {
-	key, state := strings.ToLower(cell(cells, 0)), strings.ToLower(cell(cells, 1))
-	wrong := func(what string) error {
-		return cli.UsageError("%s, line %d: %s: undo the edit", r.path, number, what)
-	}
-	valid := false
-	for _, s := range states {
-		valid = valid || s == state
-	}
-	before := r.rows[key].state
+func (r *results) take(cells []string) error {
+	w := row{cells[0], cells[1], cells[2], cells[3]}
+	before := r.rows[w.Line].State
 	switch {
-	case key == "" && state == "": // spreadsheets leave such lines
-		return nil
-	case !valid:
-		return wrong(fmt.Sprintf("%q is no state (%s)", cell(cells, 1), strings.Join(states, ", ")))
-	case !known(key):
-		return wrong(fmt.Sprintf("there is no %s %q", r.column, cell(cells, 0)))
-	case before == sent || before == moved && state != moved:
-		return wrong(fmt.Sprintf("%s %s was %s before, and nothing follows that", r.column, key, before))
-	case state == sending:
-		state = unknown
+	case !slices.Contains(states, w.State):
+		return fmt.Errorf("%q is no state (%q)", w.State, states)
+	case before == sent || before == moved:
+		return fmt.Errorf("%s was %s before, and nothing follows that", w.Line, before)
+	case w.State == sending:
+		w.State = unknown
 	}
-	r.rows[key] = row{state, cell(cells, 2), cell(cells, 3)}
+	r.rows[w.Line] = w
 	return nil
 }
 
-func (r *results) checkHeader(want [2]string, name, value string) error {
-	switch {
-	case name == want[0] && value == want[1]:
-		return nil
-	case name != want[0]:
-		return cli.UsageError("nothing was sent: the header of %s has %q where %q should be: undo the edit", r.path, name, want[0])
-	case name == "file":
-		return cli.UsageError("nothing was sent: FILE is not the one that %s is of: undo the edit of FILE. To correct "+
-			"lines that were not sent, then say --rest NEW.csv, and edit NEW.csv", r.path)
+// add appends a row, and makes the file for the first. From the first one that fails on, all fail: also when somebody
+// has edited the file meanwhile.
+func (r *results) add(w row) error {
+	if r.failed != nil {
+		return r.failed
 	}
-	return cli.UsageError("nothing was sent: %s is of the %s %q, and this command has %q: say that one", r.path, name,
-		value, want[1])
-}
-
-// add appends a row. From the first one that fails on, all fail.
-func (r *results) add(key, state, id, note string) error {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Comma = r.comma
-	w.Write([]string{key, state, id, note, cli.Time(time.Now())})
-	w.Flush()
-	if r.failed == nil {
-		r.failed = r.unchanged()
+	rows := [][]string{{w.Line, w.State, w.ID, w.Reason}}
+	there, err := os.Stat(r.path)
+	if r.f == nil {
+		rows = append(r.header, rows...)
+		if err = r.open(os.O_RDWR | os.O_APPEND | os.O_CREATE | os.O_EXCL); err == nil {
+			err = atomicfile.SyncDir(filepath.Dir(r.path))
+		}
+	} else if mine, _ := r.f.Stat(); err != nil || there.Size() != r.size || !os.SameFile(mine, there) {
+		err = errors.New("it was edited while the run went on: bring back what it was, and add what was printed since")
 	}
-	if r.failed == nil {
-		r.failed = r.write(b.Bytes())
+	if err == nil {
+		err = r.write(rows)
 	}
-	if r.failed == nil {
-		r.rows[key] = row{state, id, note}
+	if err != nil {
+		r.failed = fmt.Errorf("nothing more is sent: %s: %w", r.path, cli.PathCause(err))
 	}
+	r.rows[w.Line] = w
 	return r.failed
 }
 
-// unchanged refuses to go on with a file that somebody else has written, or replaced.
-func (r *results) unchanged() error {
-	mine, err := r.f.Stat()
-	if err == nil {
-		var there fs.FileInfo
-		if there, err = os.Stat(r.path); err == nil && os.SameFile(mine, there) && mine.Size() == r.size {
-			return nil
-		}
-	}
-	return errors.Join(fmt.Errorf("%s was edited while the run went on, so nothing more is sent: bring back what it "+
-		"was, and add what was printed since",
-		r.path), err)
-}
-
-func (r *results) write(text []byte) error {
-	n, err := r.f.Write(text)
-	r.size += int64(n)
+func (r *results) write(rows [][]string) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Comma = r.comma
+	w.WriteAll(rows)
+	_, err := r.f.Write(b.Bytes())
 	if err == nil {
 		err = r.f.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("%s cannot be written, so nothing more is sent: %w", r.path, cli.PathCause(err))
+		r.f.Truncate(r.size) // what a full disk left of it
+		return err
 	}
+	r.size += int64(b.Len())
 	return nil
 }
 
-// open reports whether a line is not begun, failed, or to be sent again.
-func (r *results) open(key string) bool {
-	switch r.rows[key].state {
-	case "", failed, again:
-		return true
+// toDo reports whether a line is not begun, failed, or to be sent again.
+func (r *results) toDo(line string) bool {
+	state := r.rows[line].State
+	return state == "" || state == failed || state == again
+}
+
+// RoundTrip implements [http.RoundTripper]. It adds the row sending before the first request of a line, and makes no
+// request without it.
+func (r *results) RoundTrip(req *http.Request) (*http.Response, error) {
+	if line := r.next; line != "" {
+		r.next = ""
+		r.add(row{Line: line, State: sending})
 	}
-	return false
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	return http.DefaultTransport.RoundTrip(req)
 }
-
-type itemKey struct{}
-
-// transport adds the row sending before the first request of an item. Without that row there is no request.
-func (r *results) transport(next http.RoundTripper) http.RoundTripper {
-	return roundTripper(func(req *http.Request) (*http.Response, error) {
-		if key, ok := req.Context().Value(itemKey{}).(string); ok && r.rows[key].state != sending {
-			if err := r.add(key, sending, "", ""); err != nil {
-				return nil, err
-			}
-		}
-		return next.RoundTrip(req)
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }

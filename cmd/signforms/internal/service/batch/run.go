@@ -1,5 +1,5 @@
-// Package batch sends to many, reminds and voids. What it has done is in a results file that a person can read and
-// edit.
+// Package batch sends and reminds, one or many. What it has done of many is in a results file that a person can read
+// and edit.
 package batch
 
 import (
@@ -8,239 +8,156 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
 // item is one call of a batch.
 type item struct {
-	key  string // in the results file, and for people
+	line string // as in a row
 	call func(context.Context) (id, message string, err error)
 }
 
-// record is what a batch prints for one item.
-type record struct {
-	Item    string `json:"item"`
-	Outcome string `json:"outcome"`
-	ID      string `json:"createdDocumentId,omitempty"`
-	Message string `json:"message,omitempty"`
-}
-
-// columns returns the columns of records, with the documents of a batch that makes some.
-func (b *batch) columns() []cli.Column[record] {
-	all := []cli.Column[record]{
-		{Name: "item", Value: func(r record) string { return r.Item }},
-		{Name: "outcome", Value: func(r record) string { return r.Outcome }},
-		{Name: "message", Value: func(r record) string { return r.Message }},
-	}
-	if b.makes {
-		all = slices.Insert(all, 2, cli.Column[record]{Name: "createdDocumentId",
-			Value: func(r record) string { return r.ID }})
-	}
-	return all
+var columns = []cli.Column[row]{
+	{Name: "item", Value: func(r row) string { return r.Line }},
+	{Name: "outcome", Value: func(r row) string { return r.State }},
+	{Name: "createdDocumentId", Value: func(r row) string { return r.ID }},
+	{Name: "message", Value: func(r row) string { return r.Reason }},
 }
 
 // batch makes calls, one after the other.
 type batch struct {
-	verb, noun  string // in the past tense: sent; for one item: line
-	out         cli.Output
-	dryRun, yes bool
-	makes       bool     // documents
-	results     *results // nil: nothing is remembered
-	limited     bool     // by the limit of reminders
+	verb, noun string // in the past tense: sent; for one item: line
+	out        cli.Output
+	yes        bool
+	results    *results
+	progress   *cli.Progress
 
-	counts map[string]int // of outcomes
-	inARow int            // how many calls in a row had no answer
+	counts map[string]int // of states, and of the verb
+	inARow int            // calls without a clear answer
 	ended  error          // why the rest was not tried
 }
 
-func (b *batch) addFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&b.dryRun, "dry-run", false, "say what would be done, and do nothing")
-	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask; needed without a terminal for more than one receiver, "+
-		"line or document")
+func (b *batch) addYes(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask; needed without a terminal for more than one "+b.noun)
+}
+
+// one makes a call that no results file remembers.
+func (b *batch) one(cmd *cobra.Command, it item) error {
+	b.progress = cli.NewProgress(cmd.ErrOrStderr(), "tried", 1)
+	id, message, err := it.call(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return cli.PrintItems(cmd, b.out, columns, []row{{it.line, b.verb, id, message}})
 }
 
 // run makes the calls of those items that are not done. Its error carries the exit code.
-func (b *batch) run(cmd *cobra.Command, items []item) error {
-	doubtful := 0
-	if b.results != nil {
-		all := len(items)
-		var open []item
-		for _, it := range items {
-			if b.results.open(it.key) {
-				open = append(open, it)
-			} else if b.results.rows[it.key].state == unknown {
-				doubtful++
-			}
+func (b *batch) run(cmd *cobra.Command, all []item) error {
+	b.counts = map[string]int{}
+	var items []item
+	for _, it := range all {
+		if b.results.toDo(it.line) {
+			items = append(items, it)
+		} else if b.results.rows[it.line].State == unknown {
+			b.counts[unknown]++
 		}
-		items = open
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be %s (%s)\n", len(items), cli.Count(all, b.noun, b.noun+"s"), b.verb,
-			cli.Plain(b.results.path))
 	}
-	printer := cli.NewPrinter(cmd, b.out, b.columns(), func(r record) any { return r }, 1)
-	if b.dryRun {
-		for _, it := range items {
-			if err := printer.Print(record{Item: it.key, Outcome: "would be " + b.verb}); err != nil {
-				return err
-			}
-		}
-		return printer.End()
-	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be %s (%s)\n", len(items), cli.Count(len(all), b.noun, b.noun+"s"), b.verb,
+		cli.Plain(b.results.path))
 	if len(items) > 1 && !b.yes {
 		if err := cli.Confirm(cmd, fmt.Sprintf("%d %ss will be %s.", len(items), b.noun, b.verb)); err != nil {
 			return err
 		}
 	}
-	if b.results != nil {
-		if err := b.results.begin(); err != nil {
-			return err
-		}
-	} else if len(items) == 1 { // one call prints its own error
-		id, message, err := items[0].call(cmd.Context())
-		if err != nil {
-			return err
-		}
-		return errors.Join(printer.Print(record{items[0].key, b.verb, id, message}), printer.End())
-	}
-	b.work(cmd, items, printer)
-	return b.verdict(len(items), doubtful)
-}
-
-func (b *batch) work(cmd *cobra.Command, items []item, printer *cli.Printer[record]) {
-	b.counts = map[string]int{}
-	progress := cli.NewProgress(cmd.ErrOrStderr(), "tried", len(items))
-	stop := progress.Interrupts(cmd.Context())
+	printer := cli.NewPrinter(cmd, b.out, columns, func(r row) any { return r }, 1)
+	b.progress = cli.NewProgress(cmd.ErrOrStderr(), "tried", len(items))
+	stop := b.progress.Interrupts(cmd.Context())
+	tried := 0
 	for _, it := range items {
-		if cmd.Context().Err() != nil {
-			b.ended = cmp.Or(b.ended, errInterrupted)
-		}
-		if b.ended != nil {
-			break
-		}
 		r := b.try(cmd.Context(), it)
-		if r.Outcome == "" {
+		if r.State == "" {
 			break
 		}
-		b.counts[r.Outcome]++
-		if err := progress.Tell(func() error { return printer.Print(r) }); err != nil {
-			b.ended = cmp.Or(b.ended, err)
+		tried++
+		b.counts[r.State]++
+		if b.ended = cmp.Or(b.progress.Tell(func() error { return printer.Print(r) }), b.ended); b.ended != nil {
+			break
 		}
 	}
 	stop()
-	progress.End()
+	b.progress.End()
 	b.ended = cmp.Or(b.ended, printer.End())
+	return b.verdict(len(items) - tried)
 }
 
-// maxUnanswered is the number of calls in a row without a clear answer after which a batch stops.
-const maxUnanswered = 3
+// maxUnclear is the number of calls in a row without a clear answer after which a batch stops.
+const maxUnclear = 3
 
 var errInterrupted = errors.New("interrupted")
 
-// try makes one call and notes its outcome. Without a request there is none.
-func (b *batch) try(ctx context.Context, it item) record {
-	id, message, err := it.call(context.WithValue(ctx, itemKey{}, it.key))
-	e, _ := errors.AsType[*signforms.Error](err)
-	r := record{it.key, b.verb, id, message}
-	state, note := sent, ""
-	switch {
-	case b.results != nil && b.results.failed != nil:
-		b.ended = b.results.failed
-		return record{}
-	case err == nil:
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+// try makes one call and notes what became of it. Where no request was made it returns nothing.
+func (b *batch) try(ctx context.Context, it item) row {
+	if ctx.Err() != nil {
 		b.ended = errInterrupted
-		return record{}
-	case e != nil && e.Local && b.limited:
-		b.ended = err
-		return record{}
+		return row{}
+	}
+	b.results.next = it.line
+	id, message, err := it.call(ctx)
+	noted, shown := row{it.line, sent, id, ""}, row{it.line, b.verb, id, message}
+	e, _ := errors.AsType[*signforms.Error](err)
+	switch {
+	case b.results.failed != nil:
+		b.ended = b.results.failed
+		return row{}
+	case err == nil:
+	case b.results.next != "": // no request was made
+		if b.ended = err; ctx.Err() != nil {
+			b.ended = errInterrupted
+		}
+		return row{}
 	case errors.Is(err, signforms.ErrOutcomeUnknown):
-		state, r.Outcome, r.Message = unknown, unknown, err.Error()
+		noted.State, shown.State, shown.Reason = unknown, unknown, err.Error()
 	default:
-		state, r.Outcome, r.Message = failed, failed, err.Error()
-		note = "not carried out"
+		noted.State, shown.State, shown.Reason = failed, failed, err.Error()
+		noted.Reason = "not carried out"
 		if e != nil && e.StatusCode > 0 { // its text may hold an address
-			note = strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode)))
+			noted.Reason = fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
 		}
 	}
-	silent := errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrOutcomeUnknown)
-	if b.inARow++; !silent {
+	b.inARow++
+	if !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrOutcomeUnknown) &&
+		!errors.Is(err, signforms.ErrForbidden) {
 		b.inARow = 0
 	}
-	switch {
-	case b.inARow == maxUnanswered:
-		b.ended = fmt.Errorf("no clear answer from the service %d times in a row", maxUnanswered)
-	case errors.Is(err, signforms.ErrForbidden):
-		b.ended = errors.New("the service refuses the API key or the workspace")
+	if b.inARow == maxUnclear {
+		b.ended = fmt.Errorf("the service refused the key or had no clear answer %d times in a row", maxUnclear)
 	}
-	if b.results != nil && b.results.rows[it.key].state == sending {
-		if err := b.results.add(it.key, state, id, note); err != nil {
-			b.ended = err
-		}
-	}
-	return r
+	b.ended = cmp.Or(b.results.add(noted), b.ended)
+	return shown
 }
 
 // verdict returns how a batch ended, as an error with its exit code; nil when all went well.
-func (b *batch) verdict(all, doubtful int) error {
-	tried := b.counts[b.verb] + b.counts[failed] + b.counts[unknown]
-	left, doubtful := all-tried, doubtful+b.counts[unknown]
-	texts := []string{fmt.Sprintf("%d %s", b.counts[b.verb], b.verb)}
-	for _, count := range []struct {
-		n    int
-		text string
-	}{{b.counts[failed], "failed"}, {doubtful, "unknown"}, {left, "not tried"}} {
-		if count.n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", count.n, count.text))
-		}
-	}
-	if b.ended != nil {
-		texts = append(texts, b.ended.Error())
-	}
-	if b.results != nil && b.results.failed == nil && b.counts[failed]+left > 0 {
-		texts = append(texts, "the same command again tries what is not "+b.verb)
-	}
-	if b.results != nil && doubtful > 0 {
-		texts = append(texts, fmt.Sprintf("what is unknown is not repeated: look, and edit its last state in %s to %s "+
-			"or %s", b.results.path, sent, again))
-	}
+func (b *batch) verdict(left int) error {
+	done, failures, doubtful := b.counts[b.verb], b.counts[failed], b.counts[unknown]
 	code := cli.ExitFailure
 	switch {
 	case doubtful > 0:
 		code = cli.ExitUnknown
-	case left == 0 && b.counts[failed] == 0 && b.ended == nil:
+	case failures+left == 0 && b.ended == nil:
 		return nil
-	case b.counts[b.verb] > 0:
+	case done > 0:
 		code = cli.ExitPartial
-	case errors.Is(b.ended, errInterrupted):
+	case b.ended == errInterrupted:
 		code = cli.ExitInterrupted
 	}
-	return cli.ExitWith(code, errors.New(strings.Join(texts, "; ")))
-}
-
-// refs returns references to the documents with these ids: PDF documents or, with a template, documents made from it.
-// A malformed id, or one that is given twice, is an error before anything is done with the others.
-func refs(templateID string, ids []string) (all []signforms.DocumentRef, err error) {
-	given := map[string]bool{}
-	for _, id := range ids {
-		ref := signforms.PDFDocument(id)
-		if templateID != "" {
-			ref = signforms.TemplateDocument(templateID, id)
-		}
-		key := strings.ToLower(id)
-		if _, err := ref.MarshalText(); err != nil {
-			return nil, cli.UsageError("%q: %s", id, service.WrongInputs(err))
-		}
-		if given[key] {
-			return nil, cli.UsageError("%s is given twice", id)
-		}
-		given[key] = true
-		all = append(all, ref)
+	text := fmt.Sprintf("%d %s; %d failed; %d unknown; %d not tried", done, b.verb, failures, doubtful, left)
+	if b.ended != nil {
+		text += "; " + b.ended.Error()
 	}
-	return all, nil
+	return cli.ExitWith(code, fmt.Errorf("%s; the same command again tries what failed or was not tried, and leaves what "+
+		"is unknown until you edit its last state in %s to %s or %s", text, b.results.path, sent, again))
 }

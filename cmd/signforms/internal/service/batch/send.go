@@ -1,10 +1,17 @@
 package batch
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +19,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
+	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
 // sendCommand is templates send and forms send.
@@ -21,42 +29,41 @@ type sendCommand struct {
 	form    bool
 	id      string // of the template or form
 	one     mailing
+	mail    signforms.Mail
 	pdfFile string
 	pdf     []byte
 	file    string
 	rest    string // NEW.csv
 	unknown bool
-	role    string
-	repeat  bool // lines with equal addresses are meant
+	role    string // of the columns name and email
+	repeat  bool   // lines with equal addresses are meant
 }
 
 const sendHelp = `Send makes a document from a template, or sends a form, to its receivers. When the answer is lost it ends with exit
 code 4: it may have been sent.
 
 With --csv it sends to each line of FILE, and writes FILE.results.csv: without its results file, or under another name,
-a FILE is new and everybody in it is mailed. The same command goes on where it stopped: no line that is sent or unknown
-is sent again, failed ones are. With another content of FILE, template or form, service or account it is refused.
+a FILE is new and everybody in it is mailed. The same command goes on where it stopped, with the lines that are not sent
+or unknown. With another content of FILE, template or form, service or account it is refused; other flags may differ.
+All lines are checked before anything is sent; then, without --yes, it asks. Edit neither file during a run.
 
-  unknown   The answer was lost. --unknown prints the documents that it may be. Look, and edit the last state of the
-            line in FILE.results.csv to sent or again.
-  a typo    --rest NEW.csv moves the lines that are failed or not begun to NEW.csv, and FILE never sends them again.
-            Edit NEW.csv and send it. The same command writes NEW.csv again.
+The columns of FILE are name and email, for the role that --role says, or ROLE.name and ROLE.email for each role, and
+[variable] for a custom variable. A form has no roles. An address that is twice in FILE is refused without
+--repeat-addresses, unless it is beside others and in every line in the same role.
 
-The header of FILE names the columns: name, email, role, colour, subject, message, and [variable] for a custom variable.
-A line for several roles has columns such as Buyer.name and Buyer.email. A form has no roles and no colour. The values
-of --subject, --message, --variable and --role apply to every line without its own. All lines are checked before the
-first is sent. An address that is twice in FILE is refused without --repeat-addresses, unless it is in every line in
-the same role. Edit neither file while a run is going on.`
+--unknown prints the documents that each unknown line may be; a line that may be none is not printed. Then edit its
+last state in FILE.results.csv to sent or again. After a typo, --rest moves the lines that are failed or not begun to a
+new file, for you to edit and send, and FILE never sends them again; the same command writes that file again.`
 
 // Send returns the command send for templates or forms.
 func Send(form bool) *cobra.Command {
-	c := &sendCommand{form: form, batch: batch{verb: "sent", noun: "line", makes: !form}}
+	c := &sendCommand{form: form, batch: batch{verb: "sent", noun: "line"}}
 	id := map[bool]string{false: "TEMPLATE_ID", true: "FORM_ID"}[form]
 	cmd := &cobra.Command{
 		Use: "send " + id + " --to RECEIVER... | --csv FILE", Short: "Send to receivers, once or to many", Long: sendHelp,
 		Example: "  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --to " +
 			"name=Ann,email=ann@example.com,role=Buyer\n" +
-			"  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer --dry-run",
+			"  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer",
 		Args: cli.ExactlyOne(id), RunE: c.run,
 	}
 	f := cmd.Flags()
@@ -66,22 +73,23 @@ func Send(form bool) *cobra.Command {
 	f.StringVar(&c.rest, "rest", "", "send nothing: move the lines of --csv that are failed or not begun to this `file`")
 	f.BoolVar(&c.unknown, "unknown", false, "send nothing: print the documents that the unknown lines of --csv may be")
 	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to addresses that are in several lines, once for each")
-	f.StringVar(&c.one.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
-	f.StringVar(&c.one.mail.Message, "message", "", "text of the mail to receivers without their own")
+	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
+	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
 	f.Var(cli.FuncFlag("name=value", c.addVariable), "variable",
 		"value of a custom variable, as `name=value`; may be repeated")
 	if !form {
 		f.StringVar(&c.pdfFile, "pdf", "", "PDF `file` that replaces the template's own")
-		f.StringVar(&c.role, "role", "", "title of the role of every line of --csv")
+		f.StringVar(&c.role, "role", "", "title of the role that the columns name and email of --csv are for")
 	}
 	f.BoolVar(&c.batch.out.JSON, "json", false, "print one JSON record a line")
-	c.batch.addFlags(cmd)
+	c.batch.addYes(cmd)
 	c.conn.AddFlags(cmd)
 	cli.Alternatives(cmd, true, "to", "csv")
 	for _, name := range []string{"rest", "unknown", "repeat-addresses"} {
 		cli.Alternatives(cmd, false, "to", name)
 	}
-	cli.Alternatives(cmd, false, "rest", "unknown", "dry-run")
+	cli.Alternatives(cmd, false, "rest", "unknown")
+	cli.Alternatives(cmd, false, "csv", "variable")
 	return service.Speaking(cmd)[0]
 }
 
@@ -117,13 +125,12 @@ func (c *sendCommand) addVariable(text string) error {
 	return nil
 }
 
-func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
+func (c *sendCommand) run(cmd *cobra.Command, args []string) (err error) {
 	c.id = args[0]
 	if err := c.conn.Resolve(); err != nil {
 		return err
 	}
 	if c.pdfFile != "" {
-		var err error
 		if c.pdf, err = cli.ReadFile(c.pdfFile, 10<<20); err != nil {
 			return cli.UsageError("--pdf: %w", err)
 		}
@@ -138,38 +145,151 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if n := len(c.one.receivers); n > 1 && !c.batch.yes && !c.batch.dryRun {
-		if err := cli.Confirm(cmd, fmt.Sprintf("%d receivers will get mail.", n)); err != nil {
-			return err
+	return c.batch.one(cmd, c.item(client, c.id, c.one))
+}
+
+// maxFile bounds a CSV file of receivers, and its results, in bytes.
+const maxFile = 64 << 20
+
+// runFile sends to each line of a file, or does what --rest and --unknown say with it.
+func (c *sendCommand) runFile(cmd *cobra.Command) error {
+	text, err := cli.ReadFile(c.file, maxFile)
+	if err != nil {
+		return cli.UsageError("--csv: %w", err)
+	}
+	people, header, err := c.readPeople(text)
+	if err != nil {
+		return cli.UsageError("%s: %w", c.file, err)
+	}
+	sum := sha256.Sum256(text)
+	kind := map[bool]string{false: "template", true: "form"}[c.form]
+	r, err := openResults(c.file+".results.csv", c.conn, []string{"results of", "send"},
+		[]string{"file", hex.EncodeToString(sum[:])}, []string{kind, strings.ToLower(c.id)})
+	if err != nil {
+		return err
+	}
+	defer func() { r.f.Close() }()
+	switch c.batch.results = r; {
+	case c.rest != "":
+		return c.writeRest(cmd, people, header)
+	case c.unknown:
+		return c.printUnknown(cmd, people)
+	}
+	return c.sendAll(cmd, people)
+}
+
+func (c *sendCommand) sendAll(cmd *cobra.Command, people []person) error {
+	var wrong []error
+	for _, p := range people {
+		if err := c.check(p.mailing); err != nil {
+			wrong = append(wrong, fmt.Errorf("line %s: %s", p.line, service.WrongInputs(err)))
 		}
 	}
-	return c.batch.run(cmd, []item{{c.id, c.send(client, c.one)}})
+	if !c.repeat {
+		wrong = append(wrong, repeated(people)...)
+	}
+	if len(wrong) > 0 {
+		return cli.UsageError("nothing was sent: %s:\n%w", c.file, errors.Join(wrong...))
+	}
+	client, err := c.conn.Client(signforms.Options{HTTPClient: &http.Client{Transport: c.batch.results}})
+	if err != nil {
+		return err
+	}
+	var items []item
+	for _, p := range people {
+		items = append(items, c.item(client, p.line, p.mailing))
+	}
+	return c.batch.run(cmd, items)
+}
+
+// writeRest moves the lines that are failed or not begun to another file. It marks them before that file is there, so
+// that no line is ever to be sent from both.
+func (c *sendCommand) writeRest(cmd *cobra.Command, people []person, header []byte) error {
+	r := c.batch.results
+	to, err := filepath.Abs(c.rest)
+	if err == nil {
+		err = atomicfile.Check(to)
+	}
+	if _, missing := os.Lstat(to); missing == nil {
+		err = errors.New("it is there: send it, or name a new file")
+	}
+	if err != nil || r.f == nil {
+		return cli.UsageError("--rest %s: nothing was moved: %w", c.rest,
+			cmp.Or(cli.PathCause(err), errors.New("nothing was sent yet: edit --csv itself")))
+	}
+	text, lines := bytes.Clone(header), 0
+	for _, p := range people {
+		if r.toDo(p.line) {
+			if err := r.add(row{p.line, moved, "", to}); err != nil {
+				return err
+			}
+		}
+		if w := r.rows[p.line]; w.State == moved && w.Reason == to {
+			text = append(text, p.raw...)
+			lines++
+		}
+	}
+	if lines == 0 {
+		return fmt.Errorf("%s: no line is failed or not begun, and none was moved to %s", c.file, c.rest)
+	}
+	if err := atomicfile.Write(to, text); err != nil {
+		return fmt.Errorf("%s: %w; the same command writes it again", c.rest, cli.PathCause(err))
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, which %s sends no more: edit and send that file\n",
+		cli.Count(lines, "line is", "lines are"), c.rest, c.file)
+	return nil
+}
+
+// printUnknown prints the documents of the template that belong to no line and that unknown lines may be.
+func (c *sendCommand) printUnknown(cmd *cobra.Command, people []person) error {
+	if c.form {
+		return cli.UsageError("a form makes no documents to look for: ask its receivers")
+	}
+	client, err := c.conn.Client(signforms.Options{})
+	if err != nil {
+		return err
+	}
+	rows, known := c.batch.results.rows, map[string]bool{}
+	for _, w := range rows {
+		known[strings.ToLower(w.ID)] = w.State == sent
+	}
+	printer := cli.NewPrinter(cmd, c.batch.out, columns, func(r row) any { return r }, 1)
+	for d, err := range client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
+		if err != nil {
+			return errors.Join(printer.End(), err)
+		}
+		for _, p := range people {
+			if known[strings.ToLower(d.RespondentDocumentID)] || rows[p.line].State != unknown ||
+				!c.template(p.mailing).MayBe(d) {
+				continue
+			}
+			if err := printer.Print(row{p.line, string(d.Status), d.RespondentDocumentID, cli.Time(d.CreatedAt)}); err != nil {
+				return err
+			}
+		}
+	}
+	return printer.End()
 }
 
 func (c *sendCommand) template(m mailing) signforms.TemplateSendParams {
-	return signforms.TemplateSendParams{TemplateID: c.id, Receivers: m.receivers, Mail: m.mail, Variables: m.variables,
+	return signforms.TemplateSendParams{TemplateID: c.id, Receivers: m.receivers, Mail: c.mail, Variables: m.variables,
 		PDF: c.pdf}
 }
 
 func (c *sendCommand) formParams(m mailing) signforms.FormSendParams {
-	return signforms.FormSendParams{FormID: c.id, Receivers: m.receivers, Mail: m.mail, Variables: m.variables}
+	return signforms.FormSendParams{FormID: c.id, Receivers: m.receivers, Mail: c.mail, Variables: m.variables}
 }
 
 // check returns what is wrong with a send, as far as that is known without sending it.
 func (c *sendCommand) check(m mailing) error {
-	for _, r := range m.receivers {
-		if strings.ContainsAny(r.Email, ",;<> \t\n'\"") {
-			return cli.UsageError("%q is not one mail address alone, such as ann@example.com", r.Email)
-		}
-	}
 	if c.form {
 		return c.formParams(m).Validate()
 	}
 	return c.template(m).Validate()
 }
 
-func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Context) (id, message string, err error) {
-	return func(ctx context.Context) (string, string, error) {
+func (c *sendCommand) item(client *signforms.Client, line string, m mailing) item {
+	return item{line, func(ctx context.Context) (string, string, error) {
 		if c.form {
 			res, err := client.Forms.Send(ctx, c.formParams(m))
 			if err != nil {
@@ -182,5 +302,5 @@ func (c *sendCommand) send(client *signforms.Client, m mailing) func(context.Con
 			return "", "", service.InFlags(err)
 		}
 		return res.CreatedDocumentID, res.Message, nil
-	}
+	}}
 }
