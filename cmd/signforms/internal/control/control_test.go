@@ -82,6 +82,7 @@ func TestImpossibleRequestsAreRefused(t *testing.T) {
 		{"POST", "/seed", "null", 400, "input", "must be a JSON object"},
 		{"POST", "/seed", `{"forms":[{"title":"A","fields":[{"question":"q"}]},{"title":"B"}]}`, 422, "input", `"path":"forms[1]"`},
 		{"POST", "/seed", `{"documents":[{"name":"x","signers":[{"email":"a@b.c"}],"pdf":"aGk="}]}`, 422, "input", "it does not begin with %PDF"},
+		{"POST", "/templates", `{"key":"` + strings.Repeat("x", 1001) + `","name":"x","roles":[{"title":"B"}]}`, 422, "input", "key: has 1001 characters"},
 		{"POST", "/webhooks", `{"url":"http://x/","event":"nope"}`, 422, "input", "event: must be new_form_response, new_signature_completed or new_template_response"},
 		{"POST", "/relays/" + strings.Repeat("x", 1001), "", 422, "input", "letters and digits, and 1000 at most"},
 		{"POST", "/faults/requests", `{"status":429,"retryAfter":"1\r\nX: y"}`, 422, "input", "retryAfter: has a control character"},
