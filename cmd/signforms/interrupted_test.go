@@ -71,13 +71,17 @@ func (w *interrupting) Write(p []byte) (int, error) {
 	return w.Builder.Write(p)
 }
 
-// A list that is interrupted has whole lines in its format, and says on stderr that it ends early.
+// A list is printed while its pages arrive. One that is interrupted has whole lines in its format, and says on stderr that it
+// ends early.
 func TestInterruptedLists(t *testing.T) {
 	newService(t, nil)
 	for _, format := range []string{"", "--json", "--csv"} {
 		ctx, cancel := context.WithCancel(t.Context())
+		var out syncBuffer
+		early := 0
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if page, _ := strconv.Atoi(r.URL.Query().Get("page")); page > 2 {
+				early = strings.Count(out.String(), "PENDING")
 				cancel()
 				<-r.Context().Done()
 				return
@@ -89,10 +93,11 @@ func TestInterruptedLists(t *testing.T) {
 			fmt.Fprintf(w, `{"documents":[%s],"pagination":{"totalPages":9,"totalDocuments":900}}`, strings.Join(docs, ","))
 		}))
 		t.Setenv("SIGNFORMS_BASE_URL", srv.URL)
-		var out, errs strings.Builder
+		var errs strings.Builder
 		code := run(ctx, hasty, strings.Fields("documents list "+format), strings.NewReader(""), &out, &errs)
 		srv.Close()
 		require.Equal(t, cli.ExitInterrupted, code, errs.String())
+		require.Greater(t, early, 80, "%s: the first page is printed before the third is asked for", format)
 		found := regexp.MustCompile(`^signforms: interrupted; this list ends early, after (\d+) records\n$`).FindStringSubmatch(errs.String())
 		require.NotNil(t, found, errs.String())
 		printed, err := strconv.Atoi(found[1])
