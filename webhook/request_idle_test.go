@@ -20,10 +20,7 @@ import (
 // TestIdleConnections opens connections that announce a body and send none of it. Each may hold little more than one of a
 // server whose handler only reads.
 func TestIdleConnections(t *testing.T) {
-	connections := 1000
-	if testing.Short() {
-		connections = 250
-	}
+	const connections = 250
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
 	for range 50 {
 		serve(h, array(strings.Repeat(" ", 60_000)+form)) // fills pools with large buffers, which must not be lent out for nothing

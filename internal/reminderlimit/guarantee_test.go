@@ -12,7 +12,7 @@ import (
 )
 
 // Ten virtual days take about two seconds, and ten times as long with the race detector. .ci/run tries 200.
-var simDays = flag.Int("budget.days", 8, "for how many virtual days reminders are simulated")
+var simDays = flag.Int("budget.days", 4, "for how many virtual days reminders are simulated")
 
 // badWeather has everything that can go wrong, differently for each seed.
 func badWeather(seed uint64) climate {
@@ -79,10 +79,10 @@ func TestSteadyDemandGetsTheWholeLimit(t *testing.T) {
 		"half the callers do not wait": {latency: time.Second, impatience: .5},
 	} {
 		c.patientOnly = true
-		lasts, readings := day/2, readings
+		lasts, readings := 8*time.Hour, readings
 		switch {
 		case testing.Short():
-			lasts, readings = 8*time.Hour, readings[:1]
+			readings = readings[:1]
 		case *simDays >= 30:
 			lasts = day
 		}
