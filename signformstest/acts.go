@@ -10,6 +10,7 @@ import (
 // Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an error. Check
 // it, or the test goes on with a document in another state than it expects.
 type Actor struct {
+	server   *Server
 	document string
 	actor    refserver.Actor
 }
@@ -20,19 +21,21 @@ func (a Actor) Format(w fmt.State, _ rune) { io.WriteString(w, "signformstest.Ac
 // Signer returns a signer of a document: of a PDF document by its documentId, of one made from a template by its
 // createdDocumentId. The signer is named by e-mail address, or by signerId where one address has several roles.
 func (s *Server) Signer(documentID, emailOrID string) Actor {
-	return Actor{document: documentID, actor: s.service.Signer(documentID, emailOrID)}
+	return Actor{server: s, document: documentID, actor: s.service.Signer(documentID, emailOrID)}
 }
 
 // View opens the document. A second View changes nothing and causes no event.
-func (a Actor) View() error { return asSDK(a.actor.View()) }
+func (a Actor) View() error { return a.server.acted(a.document, a.actor.View()) }
 
 // Sign signs the document, filling in the values on the way. The last signature completes it.
 func (a Actor) Sign(values ...FieldValue) error {
-	return asSDK(a.actor.Sign(convertAll(values, FieldValue.internal)...))
+	return a.server.acted(a.document, a.actor.Sign(convertAll(values, FieldValue.internal)...))
 }
 
 // Decline refuses to sign, which ends the document. The reason may be empty.
-func (a Actor) Decline(reason string) error { return asSDK(a.actor.Decline(reason)) }
+func (a Actor) Decline(reason string) error {
+	return a.server.acted(a.document, a.actor.Decline(reason))
+}
 
 // FieldValue is what a signer filled in. Completed events carry the value under a key such as contact_field(page1)[Buyer].
 type FieldValue struct {
@@ -44,19 +47,27 @@ type FieldValue struct {
 
 // Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void document
 // changes nothing.
-func (s *Server) Void(documentID string) error { return asSDK(s.service.Void(documentID)) }
+func (s *Server) Void(documentID string) error {
+	return s.acted(documentID, s.service.Void(documentID))
+}
 
 // Pay records the payment of a document, which must be SIGNED.
-func (s *Server) Pay(documentID string) error { return asSDK(s.service.Pay(documentID)) }
+func (s *Server) Pay(documentID string) error { return s.acted(documentID, s.service.Pay(documentID)) }
 
 // Expire expires a document now. It must be in progress.
-func (s *Server) Expire(documentID string) error { return asSDK(s.service.Expire(documentID)) }
+func (s *Server) Expire(documentID string) error {
+	return s.acted(documentID, s.service.Expire(documentID))
+}
 
 // Delete deletes a document, which must be a draft or in progress. It stays listed, as DELETED.
-func (s *Server) Delete(documentID string) error { return asSDK(s.service.Delete(documentID)) }
+func (s *Server) Delete(documentID string) error {
+	return s.acted(documentID, s.service.Delete(documentID))
+}
 
 // Archive archives a document, unless it is deleted. Its status stays as it is.
-func (s *Server) Archive(documentID string) error { return asSDK(s.service.Archive(documentID)) }
+func (s *Server) Archive(documentID string) error {
+	return s.acted(documentID, s.service.Archive(documentID))
+}
 
 // Submission is what a respondent enters into a form.
 type Submission struct {
@@ -69,7 +80,7 @@ type Submission struct {
 // the form does not ask.
 func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
 	id, err := s.service.SubmitForm(formID, answers.internal())
-	return id, asSDK(err)
+	return id, s.acted(formID, err)
 }
 
 // TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event for each
@@ -77,7 +88,7 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 // other, and its body is the same each time. TestWebhook returns the delivery's id. An unknown webhook fails the test.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 	s.t.Helper()
-	return s.service.TestWebhook(webhookID)
+	return s.must("TestWebhook")(s.service.TestWebhook(webhookID))
 }
 
 // Resend makes a delivery due now, whatever its status, with the same body, a new timestamp and a new signature. If it fails

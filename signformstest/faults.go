@@ -67,12 +67,14 @@ type WebhookFault struct {
 // is closed. An invalid fault fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
-	return s.service.Fail(f.internal())
+	id := s.must("Fail")(s.service.Fail(f.internal()))
+	return func() { s.service.RemoveFault(id) }
 }
 
 // FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back, and does nothing once
 // the server is closed. An invalid fault fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
-	return s.service.FailWebhooks(f.internal())
+	id := s.must("FailWebhooks")(s.service.FailWebhooks(f.internal()))
+	return func() { s.service.RemoveFault(id) }
 }

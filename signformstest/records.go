@@ -84,34 +84,30 @@ type Webhook struct {
 // AddTemplate adds a template and returns its id. An invalid template fails the test.
 func (s *Server) AddTemplate(t Template) (id string) {
 	s.t.Helper()
-	return s.service.AddTemplate(t.internal())
+	return s.must("AddTemplate")(s.service.AddTemplate(t.internal()))
 }
 
 // AddForm adds a form and returns its id. An invalid form fails the test.
 func (s *Server) AddForm(f Form) (id string) {
 	s.t.Helper()
-	return s.service.AddForm(f.internal())
+	return s.must("AddForm")(s.service.AddForm(f.internal()))
 }
 
 // AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid document
 // fails the test.
 func (s *Server) AddDocument(d Document) (id string) {
 	s.t.Helper()
-	return s.service.AddDocument(d.internal())
+	return s.must("AddDocument")(s.service.AddDocument(d.internal()))
 }
 
 // AddWebhook adds a webhook and returns its id. It receives the events from now on. An invalid webhook fails the test.
 func (s *Server) AddWebhook(w Webhook) (id string) {
 	s.t.Helper()
-	return s.service.AddWebhook(w.internal())
+	return s.must("AddWebhook")(s.service.AddWebhook(w.internal()))
 }
 
 // AddAPIKey adds another API key of the server's workspace and returns it. Each key has a reminder limit of its own.
 func (s *Server) AddAPIKey() string {
 	s.t.Helper()
-	key, err := s.service.AddAPIKey()
-	if err != nil {
-		s.t.Fatalf("signformstest: AddAPIKey: %v", err)
-	}
-	return key
+	return s.must("AddAPIKey")(s.service.AddAPIKey())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ type Server struct {
 	service *refserver.Server
 	profile Profile
 	budget  *clockedBudget // of clients
+
+	mu      sync.Mutex
+	refused []string // the newest acts that the service refused
 }
 
 // reporter is the part of a test that every method needs.
@@ -41,15 +45,23 @@ func (panicker) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, a
 // as [Request.String] describes them.
 func NewServer(t testing.TB, opts *Options) *Server {
 	t.Helper()
-	internal, err := opts.internal()
+	s, err := start(t, opts)
 	if err != nil {
 		t.Fatalf("signformstest: %v", err)
 	}
-	return newServer(t, opts, refserver.NewServer(t, internal))
+	t.Cleanup(func() {
+		s.Close()
+		if t.Failed() {
+			t.Log(s.history())
+		}
+	})
+	return s
 }
 
 // Start starts a server outside a test. The caller closes it. A wrong use of its methods panics.
-func Start(opts *Options) (*Server, error) {
+func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
+
+func start(t reporter, opts *Options) (*Server, error) {
 	internal, err := opts.internal()
 	if err != nil {
 		return nil, err
@@ -58,10 +70,6 @@ func Start(opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, asSDK(err)
 	}
-	return newServer(panicker{}, opts, service), nil
-}
-
-func newServer(t reporter, opts *Options, service *refserver.Server) *Server {
 	s := &Server{
 		URL: service.URL, APIKey: service.APIKey, WorkspaceID: service.WorkspaceID, WebhookSecret: service.WebhookSecret,
 		t: t, service: service, budget: newClockedBudget(service.Now),
@@ -69,7 +77,18 @@ func newServer(t reporter, opts *Options, service *refserver.Server) *Server {
 	if opts != nil {
 		s.profile = opts.Profile
 	}
-	return s
+	return s, nil
+}
+
+// must returns a function that returns the id, or fails the test with the method's name.
+func (s *Server) must(method string) func(id string, err error) string {
+	return func(id string, err error) string {
+		s.t.Helper()
+		if err != nil {
+			s.t.Fatalf("signformstest: %s: %v", method, err)
+		}
+		return id
+	}
 }
 
 // Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind. It may be called
@@ -91,7 +110,7 @@ func (s *Server) Now() time.Time { return s.service.Now() }
 // outlive the server.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
-	err := asSDK(s.service.TryAdvance(context.Background(), d))
+	err := asSDK(s.service.Advance(context.Background(), d))
 	s.budget.clockMoved()
 	if err != nil && !errors.Is(err, ErrClosed) {
 		s.t.Fatalf("signformstest: Advance: %v", err)

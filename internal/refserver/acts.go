@@ -1,11 +1,9 @@
 package refserver
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -15,19 +13,6 @@ import (
 // signerIP is the address of people who act through the Go methods.
 const signerIP = "192.0.2.1"
 
-// refusal gives a refusal of the rules its sentinel and, in its text, the addresses that the service's log leaves out.
-type refusal struct{ *signing.Refusal }
-
-func (r *refusal) Error() string {
-	text := r.Refusal.Error()
-	if len(r.Signers) > 0 {
-		text += ": " + strings.Join(r.Signers, ", ")
-	}
-	return text
-}
-
-func (r *refusal) Is(target error) bool { return target == ErrRefused }
-
 // Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an error. Check
 // it, or the test goes on with a document in another state than it expects.
 type Actor struct {
@@ -36,9 +21,6 @@ type Actor struct {
 	signer   string
 	from     Origin
 }
-
-// Format prints the document's id for every verb, and nothing of the server.
-func (a Actor) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Actor(%s)", a.document) }
 
 // Signer returns a signer of a document: of a PDF document by its documentId, of one made from a template by its
 // createdDocumentId. The signer is named by e-mail address, or by signerId where one address has several roles.
@@ -118,8 +100,7 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 		return nil
 	})
 	if err != nil {
-		s.refuse(formID, err)
-		return "", s.publicError(err)
+		return "", err
 	}
 	return c.Response.ID, nil
 }
@@ -136,7 +117,7 @@ func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer
 	}
 	for _, q := range slices.Sorted(maps.Keys(answers)) {
 		if !slices.Contains(asked, q) {
-			return nil, &signing.Invalid{Field: "answers", Message: fmt.Sprintf("the form does not ask %.64q; it asks %s", q, signing.Quoted(asked))}
+			return nil, &signing.Invalid{Field: "answers", Problem: fmt.Sprintf("the form does not ask %.64q; it asks %s", q, signing.Quoted(asked))}
 		}
 	}
 	return out, nil
@@ -145,34 +126,5 @@ func byField(form signing.Form, answers map[string]string) ([]signing.FormAnswer
 // act runs a command on a document of either kind, at the service's time.
 func (s *Server) act(documentID string, command signing.Command) error {
 	_, err := s.store.Act(documentID, command)
-	if err == nil {
-		return nil
-	}
-	s.refuse(documentID, err)
-	return s.publicError(err)
-}
-
-// explain adds to the error for a missing record what other record has the id.
-func (s *Server) explain(err error) error {
-	missing, ok := errors.AsType[*store.Missing](err)
-	if !ok {
-		return err
-	}
-	kind := ""
-	s.store.View(func(tx *store.Tx) error {
-		kind = tx.KindOf(missing.ID)
-		return nil
-	})
-	switch {
-	case kind == "":
-		return err
-	case kind == "template" && missing.What == "document":
-		return fmt.Errorf("%w: it is a template's, and sending it makes documents: name one by its createdDocumentId", err)
-	}
-	return fmt.Errorf("%w: it is the id of a %s", err, kind)
-}
-
-// refuse keeps an act that was refused for the history of a failed test.
-func (s *Server) refuse(id string, err error) {
-	s.refused.add(fmt.Sprintf("%s %.64s: %.2000s", s.Now().Format(time.RFC3339Nano), id, err))
+	return err
 }

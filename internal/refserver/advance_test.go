@@ -9,16 +9,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // newHanging returns a server in a bubble with a webhook whose receiver never answers and one whose receiver always fails. Each has one
 // delivery due for each of the documents.
-func newHanging(t *testing.T, documents int) (srv *refserver.Server, hangs, fails string) {
+func newHanging(t *testing.T, documents int) (srv *servicetest.Server, hangs, fails string) {
 	t.Helper()
 	network := refserver.NewNetwork()
 	t.Cleanup(func() { network.Close() })
-	srv = refserver.NewServer(t, &refserver.Options{Network: network})
+	srv = servicetest.Start(t, &refserver.Options{Network: network})
 	hangs = srv.AddWebhook(refserver.Webhook{Event: refserver.SignatureCompleted, URL: network.Serve("hangs.test",
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))})
 	fails = srv.AddWebhook(refserver.Webhook{Event: refserver.SignatureCompleted, URL: network.Serve("fails.test",
@@ -68,7 +69,7 @@ func TestAdvanceEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 2)
 		for range 2 {
-			go func() { ended <- srv.TryAdvance(ctx, 30*24*time.Hour) }()
+			go func() { ended <- srv.Server.Advance(ctx, 30*24*time.Hour) }()
 		}
 		synctest.Wait()
 		cancel()

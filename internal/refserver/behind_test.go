@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestWorkspacesBehindOneAddress runs two workspaces at one address. What happens in one does not show in the other.
 func TestWorkspacesBehindOneAddress(t *testing.T) {
 	var behind atomic.Pointer[refserver.Server]
-	first := refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
+	first := servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.Header.Get("x-api-key"), "b_") || strings.Contains(r.URL.Path, "/b_") {
 				behind.Load().ServeHTTP(w, r)
@@ -26,15 +27,14 @@ func TestWorkspacesBehindOneAddress(t *testing.T) {
 			}
 		})
 	}})
-	second, err := refserver.Start(&refserver.Options{Behind: first, Prefix: "b_"})
-	require.NoError(t, err)
-	behind.Store(second)
+	second := servicetest.Start(t, &refserver.Options{Behind: first.Server, Prefix: "b_"})
+	behind.Store(second.Server)
 	require.Equal(t, first.URL, second.URL)
 
 	received := newReceiver(t)
 	second.AddWebhook(refserver.Webhook{URL: received.URL, Event: refserver.SignatureCompleted})
 	doc := second.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF of the second")})
-	_, err = clientOf(t, first).Documents.Void(t.Context(), signforms.PDFDocument(doc))
+	_, err := first.Client().Documents.Void(t.Context(), signforms.PDFDocument(doc))
 	require.ErrorIs(t, err, signforms.ErrNotFound, "the key of another workspace finds nothing")
 	state, _ := second.FindDocument(doc)
 	link := string(state.Signers[0].Link)
@@ -56,7 +56,7 @@ func TestWorkspacesBehindOneAddress(t *testing.T) {
 	second.Advance(72 * time.Hour)
 	require.Less(t, first.Now(), second.Now().Add(-71*time.Hour))
 	require.Empty(t, second.Requests(), "the first got it")
-	_, err = clientOf(t, second).Documents.List(t.Context(), signforms.DocumentListParams{})
+	_, err = second.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Len(t, second.Requests(), 1)
 	require.Zero(t, first.Counts().Documents)
@@ -64,7 +64,7 @@ func TestWorkspacesBehindOneAddress(t *testing.T) {
 	first.AddDocument(refserver.Document{Name: "Offer", Signers: ann})
 	require.NoError(t, second.Reset())
 	second.Close()
-	_, err = clientOf(t, first).Documents.List(t.Context(), signforms.DocumentListParams{})
+	_, err = first.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err, "the first goes on")
 	require.Equal(t, 1, first.Counts().Documents)
 }

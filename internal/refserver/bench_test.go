@@ -16,16 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func BenchmarkStartToFirstAnswer(b *testing.B) {
 	for b.Loop() {
-		srv, err := refserver.Start(nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := clientOf(b, srv).Documents.List(b.Context(), signforms.DocumentListParams{}); err != nil {
+		srv := servicetest.Start(b, nil)
+		if _, err := srv.Client().Documents.List(b.Context(), signforms.DocumentListParams{}); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
@@ -35,7 +33,7 @@ func BenchmarkStartToFirstAnswer(b *testing.B) {
 }
 
 // addDocuments adds n documents with two signers. Every tenth is declined.
-func addDocuments(srv *refserver.Server, n int) (ids []string) {
+func addDocuments(srv *servicetest.Server, n int) (ids []string) {
 	for i := range n {
 		id := srv.AddDocument(refserver.Document{
 			Name: "Lease " + strconv.Itoa(i), Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"}},
@@ -54,7 +52,7 @@ type wireRequest struct{ method, path, body, want string }
 // BenchmarkLoopback measures requests over loopback to a service with 100,000 documents, one at a time. Each is compared with a
 // handler that answers with a fixed body of the same size.
 func BenchmarkLoopback(b *testing.B) {
-	srv := refserver.NewServer(b, nil)
+	srv := servicetest.Start(b, nil)
 	addDocuments(srv, 100_000)
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	created := strings.ReplaceAll(srv.Now().Format("2006-01-02T15:04:05.000Z"), ":", "%3A")
@@ -90,7 +88,7 @@ func BenchmarkLoopback(b *testing.B) {
 // BenchmarkListRatio alternates lists of 100 documents with requests to a handler that has a prepared answer. It reports the ratio of
 // the requests per second of both, by the medians.
 func BenchmarkListRatio(b *testing.B) {
-	srv := refserver.NewServer(b, nil)
+	srv := servicetest.Start(b, nil)
 	addDocuments(srv, 1_000)
 	list := wireRequest{method: "GET", path: "/get-documents?limit=100", body: "", want: ""}
 	bare := fixedAnswer(roundTrip(b, srv, srv.URL, list))
@@ -123,7 +121,7 @@ func fixedAnswer(body []byte) *httptest.Server {
 
 // beside sends requests to the service, and as many to a handler that reads them and has a prepared answer. The requests for the
 // service are made before, for n rounds, because some succeed only once.
-func beside(b *testing.B, srv *refserver.Server, name string, requests func(n int) []wireRequest) {
+func beside(b *testing.B, srv *servicetest.Server, name string, requests func(n int) []wireRequest) {
 	example := requests(1)[0]
 	fixed := roundTrip(b, srv, srv.URL, example)
 	bare := fixedAnswer(fixed)
@@ -141,7 +139,7 @@ func beside(b *testing.B, srv *refserver.Server, name string, requests func(n in
 	b.Run(name+"/bare", func(b *testing.B) { run(b, bare.URL, []wireRequest{example}) })
 }
 
-func roundTrip(b *testing.B, srv *refserver.Server, url string, r wireRequest) []byte {
+func roundTrip(b *testing.B, srv *servicetest.Server, url string, r wireRequest) []byte {
 	req, err := http.NewRequest(r.method, url+r.path, strings.NewReader(r.body))
 	if err != nil {
 		b.Fatal(err)
@@ -166,7 +164,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	defer endpoint.Close()
 	for _, webhooks := range []int{1, 8} {
 		b.Run(fmt.Sprintf("webhooks=%d", webhooks), func(b *testing.B) {
-			srv := refserver.NewServer(b, nil)
+			srv := servicetest.Start(b, nil)
 			form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 			for range webhooks {
 				srv.AddWebhook(refserver.Webhook{URL: endpoint.URL, Event: refserver.FormResponse})
@@ -191,7 +189,7 @@ func BenchmarkDeliveries(b *testing.B) {
 func BenchmarkMemory(b *testing.B) {
 	var before, after runtime.MemStats
 	for b.Loop() {
-		srv := refserver.NewServer(b, nil)
+		srv := servicetest.Start(b, nil)
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		addDocuments(srv, 10_000)

@@ -51,16 +51,14 @@ func notNegative(numbers ...number) error {
 
 // checkTexts returns an error if a text is too long, or one of a header is not possible there.
 func (f Fault) checkTexts() error {
-	if err := checkNames(text{"DocumentID", f.DocumentID}, text{"ContentType", f.ContentType}, text{"RetryAfter", f.RetryAfter}); err != nil {
+	if err := checkNames(text{"DocumentID", f.DocumentID}, text{"RetryAfter", f.RetryAfter}); err != nil {
 		return err
 	}
-	for _, header := range []text{{"ContentType", f.ContentType}, {"RetryAfter", f.RetryAfter}} {
-		if strings.ContainsFunc(header.value, unicode.IsControl) {
-			return invalid(header.field, "has a control character, which no header can have")
-		}
-		if header.value != "" && strings.TrimSpace(header.value) == "" {
-			return invalid(header.field, "has only spaces, which no header keeps")
-		}
+	if strings.ContainsFunc(f.RetryAfter, unicode.IsControl) {
+		return invalid("RetryAfter", "has a control character, which no header can have")
+	}
+	if f.RetryAfter != "" && strings.TrimSpace(f.RetryAfter) == "" {
+		return invalid("RetryAfter", "has only spaces, which no header keeps")
 	}
 	return signing.CheckLength("Body", f.Body, maxFaultBody)
 }

@@ -10,21 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // Tries each text that methods check themselves. The texts of records are tested in package signing.
 func TestMethodsBoundTexts(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	fault := func(f refserver.Fault) error {
-		id, err := srv.TryFail(f)
+		id, err := srv.Server.Fail(f)
 		if err == nil {
 			require.NoError(t, srv.RemoveFault(id))
 		}
 		return err
 	}
 	webhookFault := func(f refserver.WebhookFault) error {
-		_, err := srv.TryFailWebhooks(f)
+		_, err := srv.Server.FailWebhooks(f)
 		return err
 	}
 	for _, c := range []struct {
@@ -33,10 +34,9 @@ func TestMethodsBoundTexts(t *testing.T) {
 		try   func(s string) error
 	}{
 		{"URL", 4096, func(s string) error {
-			_, err := srv.TryAddWebhook(refserver.Webhook{URL: "http://h/" + s[9:], Event: refserver.FormResponse})
+			_, err := srv.Server.AddWebhook(refserver.Webhook{URL: "http://h/" + s[9:], Event: refserver.FormResponse})
 			return err
 		}},
-		{"ContentType", 1000, func(s string) error { return fault(refserver.Fault{ContentType: s}) }},
 		{"RetryAfter", 1000, func(s string) error { return fault(refserver.Fault{RetryAfter: s}) }},
 		{"Body", 64 << 20, func(s string) error { return fault(refserver.Fault{Body: s}) }},
 		{"Secret", 1000, func(s string) error { return webhookFault(refserver.WebhookFault{Secret: s}) }},
@@ -72,11 +72,11 @@ func TestOptionsBoundTexts(t *testing.T) {
 
 // Errors go into logs and into the output of a failed test.
 func TestErrorsRepeatNoLongText(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	long := strings.Repeat("x", 1<<20)
 	form := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "Why?"}}})
 	webhook := func(w refserver.Webhook) error {
-		_, err := srv.TryAddWebhook(w)
+		_, err := srv.Server.AddWebhook(w)
 		return err
 	}
 	for name, err := range map[string]error{
@@ -101,7 +101,7 @@ func TestLogsKeepNoLongText(t *testing.T) {
 		w.Header().Set("X-Long", strings.Repeat("x", header))
 	}))
 	defer receiver.Close()
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	hook := srv.AddWebhook(refserver.Webhook{URL: receiver.URL, Event: refserver.FormResponse})
 	for _, size := range []int{1 << 10, 1 << 17} {
 		header = size
@@ -126,10 +126,10 @@ func TestLogsKeepNoLongText(t *testing.T) {
 }
 
 func TestTooLongIsRefusedByTheAPI(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
 	send := func(message, fee string) error {
-		_, err := clientOf(t, srv).Templates.Send(t.Context(), signforms.TemplateSendParams{
+		_, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 			TemplateID: template, Mail: signforms.Mail{Message: message}, Variables: []signforms.CustomVariable{{Name: "[fee]", Value: fee}},
 			Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 		})

@@ -8,19 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A sent document keeps what it was made of when its template changes; the next one is made of the changed template.
 func TestSentDocumentsKeepTheirVersionOfATemplate(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	field := refserver.TemplateField{Name: "City", Role: "Buyer", Kind: refserver.TextField, Required: true, Page: 1, Width: 0.2, Height: 0.1}
 	old := refserver.Template{
 		Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, Fields: []refserver.TemplateField{field}, PDF: []byte("%PDF old"),
 	}
 	id := srv.AddTemplate(old)
 	send := func(role string) (documentID string) {
-		sent, err := clientOf(t, srv).Templates.Send(t.Context(), signforms.TemplateSendParams{
+		sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 			TemplateID: id, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: role}},
 		})
 		require.NoError(t, err)
@@ -55,7 +56,7 @@ func TestChangesOfATemplateThatAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where all happens at the same instant
 		network := refserver.NewNetwork()
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network})
+		srv := servicetest.Start(t, &refserver.Options{Network: network})
 		defer srv.Close()
 		template := refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")}
 		id := srv.AddTemplate(template)
@@ -73,7 +74,7 @@ func TestChangesOfATemplateThatAreRefused(t *testing.T) {
 		require.ErrorIs(t, srv.ChangeTemplate(id, changed.UpdatedAt, refserver.Template{Name: "Sale"}), refserver.ErrInvalid)
 		field := refserver.TemplateField{Name: "City", Role: "Buyer", Kind: refserver.TextField, Page: 2, Width: 0.2, Height: 0.1}
 		for _, pdf := range [][]byte{nil, []byte("%PDF")} {
-			_, err := srv.TryAddTemplate(refserver.Template{Name: "Sale", Roles: template.Roles, PDF: pdf, Fields: []refserver.TemplateField{field}})
+			_, err := srv.Server.AddTemplate(refserver.Template{Name: "Sale", Roles: template.Roles, PDF: pdf, Fields: []refserver.TemplateField{field}})
 			require.Equal(t, pdf == nil, errors.Is(err, refserver.ErrInvalid), "without a PDF there is one page")
 		}
 		template.Fields = []refserver.TemplateField{{Name: "City", Role: "Seller"}}

@@ -9,32 +9,31 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // tireless is a Storage that saves whatever its context says, as a careless one does.
 type tireless struct {
-	*storagetest.Memory
+	*memory
 	saves int
 }
 
 func (s *tireless) Save(_ context.Context, records []refserver.Record) error {
 	s.saves++
-	return s.Memory.Save(context.Background(), records)
+	return s.memory.Save(context.Background(), records)
 }
 
 // TestAClosedServerChangesNothing calls everything that changes a server's state after Close.
 func TestAClosedServerChangesNothing(t *testing.T) {
 	for _, durable := range []bool{false, true} {
 		network := refserver.NewNetwork()
-		storage := &tireless{Memory: &storagetest.Memory{}}
-		var handler http.Handler
-		opts := &refserver.Options{Network: network, Middleware: func(h http.Handler) http.Handler { handler = h; return h }}
+		storage := &tireless{memory: &memory{}}
+		opts := &refserver.Options{Network: network}
 		if durable {
 			opts.Storage = storage
 		}
-		srv := refserver.NewServer(t, opts)
+		srv := servicetest.Start(t, opts)
 		hook := srv.AddWebhook(refserver.Webhook{URL: network.Serve("app.test", http.NotFoundHandler()), Event: refserver.SignatureCompleted})
 		template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 		form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
@@ -53,26 +52,26 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 		now, saves, messages, audit := srv.Now(), storage.saves, srv.Messages(), srv.Audit(doc)
 		signer := srv.Signer(doc, "ann@example.com")
 		for name, change := range map[string]func() error{
-			"TryAddTemplate": func() error {
-				return second(srv.TryAddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}))
+			"AddTemplate": func() error {
+				return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}))
 			},
 			"ChangeTemplate": func() error {
 				return srv.ChangeTemplate(template, time.Time{}, refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 			},
-			"TryAddForm": func() error {
-				return second(srv.TryAddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}}))
+			"AddForm": func() error {
+				return second(srv.Server.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}}))
 			},
-			"TryAddDocument": func() error { return second(srv.TryAddDocument(refserver.Document{Name: "Lease", Signers: ann})) },
-			"TryAddWebhook": func() error {
-				return second(srv.TryAddWebhook(refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse}))
+			"AddDocument": func() error { return second(srv.Server.AddDocument(refserver.Document{Name: "Lease", Signers: ann})) },
+			"AddWebhook": func() error {
+				return second(srv.Server.AddWebhook(refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse}))
 			},
-			"AddAPIKey":       func() error { return second(srv.AddAPIKey()) },
-			"TryFail":         func() error { return second(srv.TryFail(refserver.Fault{Status: 500})) },
-			"TryFailWebhooks": func() error { return second(srv.TryFailWebhooks(refserver.WebhookFault{Drop: true})) },
-			"RemoveFault":     func() error { return srv.RemoveFault(faults[0].ID) },
-			"View":            signer.View,
-			"Sign":            func() error { return signer.Sign() },
-			"Decline":         func() error { return signer.Decline("") },
+			"AddAPIKey":    func() error { return second(srv.AddAPIKey()) },
+			"Fail":         func() error { return second(srv.Server.Fail(refserver.Fault{Status: 500})) },
+			"FailWebhooks": func() error { return second(srv.Server.FailWebhooks(refserver.WebhookFault{Drop: true})) },
+			"RemoveFault":  func() error { return srv.RemoveFault(faults[0].ID) },
+			"View":         signer.View,
+			"Sign":         func() error { return signer.Sign() },
+			"Decline":      func() error { return signer.Decline("") },
 			"SubmitForm": func() error {
 				return second(srv.SubmitForm(form, refserver.Submission{Answers: map[string]string{"Name?": "Ann"}}))
 			},
@@ -82,21 +81,21 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 			"Expire":              func() error { return srv.Expire(doc) },
 			"Delete":              func() error { return srv.Delete(doc) },
 			"Archive":             func() error { return srv.Archive(doc) },
-			"TryTestWebhook":      func() error { return second(srv.TryTestWebhook(hook)) },
+			"TestWebhook":         func() error { return second(srv.Server.TestWebhook(hook)) },
 			"Resend":              func() error { return srv.Resend(delivery) },
 			"ResendFailed":        func() error { return second(srv.ResendFailed(hook, time.Time{})) },
 			"DisableWebhook":      func() error { return srv.DisableWebhook(hook) },
 			"EnableWebhook":       func() error { return srv.EnableWebhook(hook) },
 			"RotateWebhookSecret": func() error { return second(srv.RotateWebhookSecret(hook)) },
 			"DeleteWebhook":       func() error { return srv.DeleteWebhook(hook) },
-			"TryAdvance":          func() error { return srv.TryAdvance(t.Context(), time.Hour) },
+			"Advance":             func() error { return srv.Server.Advance(t.Context(), time.Hour) },
 			"Reset":               srv.Reset,
 		} {
 			err := change()
 			require.ErrorIs(t, err, refserver.ErrClosed, name)
 			require.NotContains(t, err.Error(), "could not be saved", name)
 		}
-		for _, quiet := range []func(){func() { srv.Advance(time.Hour) }, srv.ClearFaults, remove, removeWebhooks} {
+		for _, quiet := range []func(){srv.ClearFaults, remove, removeWebhooks} {
 			quiet() // must not fail the test
 		}
 
@@ -105,7 +104,7 @@ func TestAClosedServerChangesNothing(t *testing.T) {
 		request := httptest.NewRequest("POST", "/void-document?documentId="+doc, nil)
 		request.Header.Set("x-api-key", srv.APIKey)
 		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, request)
+		srv.ServeHTTP(answer, request)
 		require.Equal(t, http.StatusServiceUnavailable, answer.Code, "a handler that somebody kept: %s", answer.Body)
 
 		require.Equal(t, saves, storage.saves, "nothing is saved")

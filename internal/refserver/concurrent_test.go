@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -27,20 +28,19 @@ func TestCloseDuringEverything(t *testing.T) {
 		servers = 5
 	}
 	for range servers {
-		srv, err := refserver.Start(&refserver.Options{Network: network})
-		require.NoError(t, err)
+		srv := servicetest.Start(t, &refserver.Options{Network: network})
 		form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 		hook := srv.AddWebhook(refserver.Webhook{URL: app, Event: refserver.FormResponse})
 		srv.Fail(refserver.Fault{Latency: time.Hour, Times: 2})
-		client := clientOf(t, srv)
+		client := srv.Client()
 		var users sync.WaitGroup
 		for _, act := range []func(){
-			func() { srv.TryTestWebhook(hook) },
-			func() { srv.Advance(time.Hour) },
+			func() { srv.Server.TestWebhook(hook) },
+			func() { srv.Server.Advance(context.Background(), time.Hour) },
 			func() { srv.Settle(context.Background()) },
 			func() { client.Documents.List(context.Background(), signforms.DocumentListParams{}) },
-			func() { srv.TryFail(refserver.Fault{Status: 500}); srv.ClearFaults() },
-			func() { srv.TryFailWebhooks(refserver.WebhookFault{Drop: true, Probability: 0.5}) },
+			func() { srv.Server.Fail(refserver.Fault{Status: 500}); srv.ClearFaults() },
+			func() { srv.Server.FailWebhooks(refserver.WebhookFault{Drop: true, Probability: 0.5}) },
 			func() { srv.DisableWebhook(hook); srv.EnableWebhook(hook) },
 			func() { srv.ResendFailed(hook, time.Time{}) },
 			func() { _, _, _, _ = srv.Deliveries(), srv.Requests(), srv.Messages(), srv.Audit(form) },
@@ -84,7 +84,7 @@ func TestAdvancesAddUp(t *testing.T) {
 
 // TestActsInReceivers: each event leads to the next act in its receiver, and Settle waits for all of them.
 func TestActsInReceivers(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", SigningOrder: true, Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
 	})

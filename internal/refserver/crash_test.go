@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 var seeds = flag.Int("storage.seeds", 2, "how many courses of events the tests of storages go through")
@@ -43,7 +43,7 @@ func TestAnyOrderOfFatesAndRestarts(t *testing.T) {
 					w.WriteHeader(http.StatusBadGateway)
 				}
 			}))
-			m.storage = &storagetest.Memory{}
+			m.storage = &memory{}
 			m.open()
 			for range 50 {
 				m.step()
@@ -59,18 +59,18 @@ type model struct {
 	network *refserver.Network
 	url     string
 	flaky   atomic.Bool // the endpoint answers with an error
-	storage *storagetest.Memory
-	srv     *refserver.Server
+	storage *memory
+	srv     *servicetest.Server
 	fate    atomic.Int32
 }
 
 // open starts a server on the storage. From then on saves have random fates.
 func (m *model) open() {
-	m.fate.Store(int32(storagetest.Saved))
-	m.storage.Decide = func([]refserver.Record) storagetest.Fate { return storagetest.Fate(m.fate.Load()) }
+	m.fate.Store(int32(saveDone))
+	m.storage.Decide = func([]refserver.Record) saveFate { return saveFate(m.fate.Load()) }
 	opts := m.options()
 	opts.Storage = m.storage
-	m.srv = refserver.NewServer(m.T, &opts)
+	m.srv = servicetest.Start(m.T, &opts)
 	if len(m.srv.Webhooks()) == 0 {
 		m.srv.AddWebhook(refserver.Webhook{URL: m.url, Event: refserver.SignatureCompleted})
 		m.srv.AddWebhook(refserver.Webhook{URL: m.url, Event: refserver.FormResponse})
@@ -85,17 +85,17 @@ func (m *model) options() refserver.Options {
 // step makes one change with one fate, and compares the servers.
 func (m *model) step() {
 	before := m.settled()
-	fate := storagetest.Saved
+	fate := saveDone
 	if m.rng.IntN(3) == 0 {
-		fate = storagetest.Failed
+		fate = saveFails
 	}
 	m.flaky.Store(m.rng.IntN(4) == 0)
 	m.fate.Store(int32(fate))
 	err := m.change()
-	m.fate.Store(int32(storagetest.Saved))
+	m.fate.Store(int32(saveDone))
 	after := m.settled()
 	switch {
-	case fate == storagetest.Failed && errors.Is(err, refserver.ErrStorage):
+	case fate == saveFails && errors.Is(err, refserver.ErrStorage):
 		require.Equal(m, before.Documents, after.Documents)
 		require.Equal(m, before.Audit, after.Audit)
 	case err != nil:
@@ -103,7 +103,7 @@ func (m *model) step() {
 	}
 	saved := m.options()
 	saved.Storage = m.storage.Copy()
-	again := refserver.NewServer(m.T, &saved)
+	again := servicetest.Start(m.T, &saved)
 	require.NoError(m, again.Settle(m.Context()))
 	require.Equal(m, show(after), show(stateOf(again)), "after %v", err)
 	again.Close()
@@ -136,7 +136,7 @@ func show(s state) string {
 func (m *model) change() error {
 	documents, _ := m.srv.FindDocuments(refserver.DocumentFilter{})
 	if len(documents) == 0 || m.rng.IntN(4) == 0 {
-		_, err := m.srv.TryAddDocument(refserver.Document{
+		_, err := m.srv.Server.AddDocument(refserver.Document{
 			Name: "Lease", SigningOrder: m.rng.IntN(2) == 0, ExpiresFor: time.Duration(m.rng.IntN(3)) * 24 * time.Hour, PDF: fmt.Append(nil, m.rng.IntN(3)),
 			Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
 		})
@@ -157,12 +157,12 @@ func (m *model) change() error {
 	case 6:
 		return m.srv.Void(doc)
 	case 7:
-		return m.srv.TryAdvance(context.Background(), time.Duration(m.rng.IntN(30))*time.Hour)
+		return m.srv.Server.Advance(context.Background(), time.Duration(m.rng.IntN(30))*time.Hour)
 	case 8:
 		_, err := m.srv.ResendFailed(m.srv.Webhooks()[0].ID, start)
 		return err
 	}
-	_, err := m.srv.TryTestWebhook(m.srv.Webhooks()[0].ID)
+	_, err := m.srv.Server.TestWebhook(m.srv.Webhooks()[0].ID)
 	return err
 }
 
@@ -177,7 +177,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 	}
 	for seed := range uint64(many) {
 		synctest.Test(t, func(t *testing.T) {
-			fate := []storagetest.Fate{storagetest.Failed, storagetest.UnknownKept, storagetest.UnknownLost}[seed%3]
+			fate := []saveFate{saveFails, saveKept, saveLost}[seed%3]
 			c := &crash{T: t, network: refserver.NewNetwork(), fate: fate, cut: 1 + rand.New(rand.NewPCG(seed, 2)).IntN(400)}
 			defer c.network.Close()
 			c.run()
@@ -190,8 +190,8 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 type crash struct {
 	*testing.T
 	network *refserver.Network
-	storage storagetest.Memory
-	fate    storagetest.Fate
+	storage memory
+	fate    saveFate
 	cut     int // the number of the first save with this fate
 	hook    string
 
@@ -208,17 +208,17 @@ func (c *crash) options() *refserver.Options {
 }
 
 func (c *crash) run() {
-	srv := refserver.NewServer(c.T, c.options())
+	srv := servicetest.Start(c.T, c.options())
 	c.tried = map[string]bool{}
 	c.hook = srv.AddWebhook(refserver.Webhook{
 		URL: c.network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})), Event: refserver.SignatureCompleted,
 	})
 	saves := 0
-	c.storage.Decide = func([]refserver.Record) storagetest.Fate {
+	c.storage.Decide = func([]refserver.Record) saveFate {
 		if saves++; saves >= c.cut {
 			return c.fate
 		}
-		return storagetest.Saved
+		return saveDone
 	}
 	var users sync.WaitGroup
 	for i := range 8 {
@@ -230,10 +230,10 @@ func (c *crash) run() {
 }
 
 // use creates and signs documents until the storage fails.
-func (c *crash) use(srv *refserver.Server, i int) {
-	client := clientOf(c, srv)
+func (c *crash) use(srv *servicetest.Server, i int) {
+	client := srv.Client()
 	for {
-		doc, err := srv.TryAddDocument(refserver.Document{Name: "Lease", Signers: ann})
+		doc, err := srv.Server.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 		if err != nil {
 			return
 		}
@@ -271,7 +271,7 @@ func (c *crash) acknowledge(list *[]string, id string) {
 
 // check compares a new server on the storage with what was acknowledged.
 func (c *crash) check() {
-	srv := refserver.NewServer(c.T, c.options())
+	srv := servicetest.Start(c.T, c.options())
 	defer srv.Close()
 	for _, doc := range c.created {
 		_, ok := srv.FindDocument(doc)
@@ -310,7 +310,7 @@ func (c *crash) check() {
 	require.LessOrEqual(c, let, 5)
 }
 
-func (c *crash) remind(srv *refserver.Server, doc string) int {
+func (c *crash) remind(srv *servicetest.Server, doc string) int {
 	req, err := http.NewRequest(http.MethodPost, srv.URL+"/send-reminder?documentType=PDF&documentId="+doc, nil)
 	require.NoError(c, err)
 	req.Header.Set("x-api-key", srv.APIKey)

@@ -13,17 +13,14 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// The TryAdd methods are for programs: they return an error where the Add methods fail the test. It matches [ErrInvalid] or
-// [ErrStorage].
-
-// TryAddTemplate adds a template and returns its id.
-func (s *Server) TryAddTemplate(t Template) (id string, err error) {
+// AddTemplate adds a template and returns its id.
+func (s *Server) AddTemplate(t Template) (id string, err error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
 	record := internalTemplate(t)
 	if err := record.Check(); err != nil {
-		return "", s.publicError(err)
+		return "", err
 	}
 	record.ID = s.ids.UUID()
 	err = s.store.Update(func(tx *store.Tx) error {
@@ -32,15 +29,7 @@ func (s *Server) TryAddTemplate(t Template) (id string, err error) {
 		tx.PutTemplate(record)
 		return nil
 	})
-	return s.created(record.ID, err)
-}
-
-// created returns the id of what was added, unless that failed.
-func (s *Server) created(id string, err error) (string, error) {
-	if err != nil {
-		return "", s.publicError(err)
-	}
-	return id, nil
+	return record.ID, err
 }
 
 // ChangeTemplate replaces what a template holds. Without a PDF it keeps the one that it has. Documents that were sent keep what they
@@ -51,7 +40,7 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 		return err
 	}
 	record := internalTemplate(t)
-	return s.publicError(s.store.Update(func(tx *store.Tx) error {
+	return s.store.Update(func(tx *store.Tx) error {
 		old, err := tx.Template(templateID)
 		switch {
 		case err != nil:
@@ -71,7 +60,7 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 		}
 		tx.PutTemplate(record)
 		return nil
-	}))
+	})
 }
 
 func (t Template) check() error {
@@ -100,8 +89,8 @@ func (t Template) check() error {
 	return nil
 }
 
-// TryAddForm adds a form and returns its id.
-func (s *Server) TryAddForm(f Form) (id string, err error) {
+// AddForm adds a form and returns its id.
+func (s *Server) AddForm(f Form) (id string, err error) {
 	switch {
 	case strings.TrimSpace(f.Title) == "":
 		return "", invalid("Title", "is empty")
@@ -110,7 +99,7 @@ func (s *Server) TryAddForm(f Form) (id string, err error) {
 	}
 	record := internalForm(f)
 	if err := record.Check(); err != nil {
-		return "", s.publicError(err)
+		return "", err
 	}
 	record.ID = s.ids.UUID()
 	err = s.store.Update(func(tx *store.Tx) error {
@@ -118,11 +107,11 @@ func (s *Server) TryAddForm(f Form) (id string, err error) {
 		tx.PutForm(record)
 		return nil
 	})
-	return s.created(record.ID, err)
+	return record.ID, err
 }
 
-// TryAddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
-func (s *Server) TryAddDocument(d Document) (id string, err error) {
+// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id.
+func (s *Server) AddDocument(d Document) (id string, err error) {
 	switch {
 	case strings.TrimSpace(d.Name) == "":
 		return "", invalid("Name", "is empty")
@@ -148,7 +137,7 @@ func (s *Server) TryAddDocument(d Document) (id string, err error) {
 		tx.Apply(c)
 		return nil
 	})
-	return s.created(id, err)
+	return id, err
 }
 
 // SendDraft sends a document that was added as a draft to its signers.
@@ -163,14 +152,14 @@ var sources = map[signing.EventFamily]string{
 	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
 }
 
-// TryAddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
+// AddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
 // Event covers.
-func (s *Server) TryAddWebhook(w Webhook) (id string, err error) {
+func (s *Server) AddWebhook(w Webhook) (id string, err error) {
 	record, err := s.newWebhook(w)
 	if err == nil {
 		err = s.store.Update(func(tx *store.Tx) error { return addWebhook(tx, record) })
 	}
-	return s.created(record.ID, err)
+	return record.ID, err
 }
 
 // newWebhook returns the record of a webhook, with an id, if what can be known without the other records is valid.
@@ -220,5 +209,5 @@ func (s *Server) AddAPIKey() (string, error) {
 		tx.PutKey(key)
 		return nil
 	})
-	return s.created(key, err)
+	return key, err
 }

@@ -12,18 +12,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // newPair starts a server and a webhook for form responses to the receiver; submit makes one event.
-func newPair(t *testing.T, opts *refserver.Options, url string) (srv *refserver.Server, hook string, submit func()) {
+func newPair(t *testing.T, opts *refserver.Options, url string) (srv *servicetest.Server, hook string, submit func()) {
 	t.Helper()
-	srv = refserver.NewServer(t, opts)
+	srv = servicetest.Start(t, opts)
 	hook, submit = addPair(t, srv, url)
 	return srv, hook, submit
 }
 
-func addPair(t *testing.T, srv *refserver.Server, url string) (hook string, submit func()) {
+func addPair(t *testing.T, srv *servicetest.Server, url string) (hook string, submit func()) {
 	t.Helper()
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 	hook = srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.FormResponse})
@@ -140,7 +141,7 @@ func TestAReceiverThatAdvancesTheClockRunsIntoItsTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
-		var srv *refserver.Server
+		var srv *servicetest.Server
 		var calls atomic.Int32
 		srv, _, submit := newPair(t, &refserver.Options{Network: network}, network.Serve("app.test", http.HandlerFunc(
 			func(_ http.ResponseWriter, r *http.Request) {
@@ -186,9 +187,9 @@ func TestAnswersAreReadInPart(t *testing.T) {
 }
 
 func TestADisabledOrDeletedWebhookStopsAtOnce(t *testing.T) {
-	for name, stop := range map[string]func(*refserver.Server, string) error{
-		"disabled": (*refserver.Server).DisableWebhook,
-		"deleted":  (*refserver.Server).DeleteWebhook,
+	for name, stop := range map[string]func(*servicetest.Server, string) error{
+		"disabled": (*servicetest.Server).DisableWebhook,
+		"deleted":  (*servicetest.Server).DeleteWebhook,
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

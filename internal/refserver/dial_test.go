@@ -13,12 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestDialWebhookMayRefuseATarget(t *testing.T) {
 	asked := make(chan string, 1)
-	srv := refserver.NewServer(t, &refserver.Options{DialWebhook: func(_ context.Context, network, addr string) (net.Conn, error) {
+	srv := servicetest.Start(t, &refserver.Options{DialWebhook: func(_ context.Context, network, addr string) (net.Conn, error) {
 		asked <- network + " " + addr
 		return nil, errors.New("not to this one")
 	}})
@@ -39,7 +40,7 @@ func TestTheServiceHangsUpAnUnusedConnection(t *testing.T) {
 	defer receiver.Close()
 	var dials atomic.Int32
 	second, bothSent := make(chan struct{}), make(chan struct{})
-	srv := refserver.NewServer(t, &refserver.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	srv := servicetest.Start(t, &refserver.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if dials.Add(1) == 2 { // this connection comes too late for its request
 			close(second)
 			<-bothSent

@@ -8,11 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // ask returns the status of an answer; 0: there was none.
-func ask(srv *refserver.Server) int {
+func ask(srv *servicetest.Server) int {
 	req, _ := http.NewRequest(http.MethodGet, srv.URL+"/get-documents", nil)
 	req.Header.Set("x-api-key", srv.APIKey)
 	req.Close = true // net/http repeats a GET that is reset on a used connection
@@ -25,7 +26,7 @@ func ask(srv *refserver.Server) int {
 	return resp.StatusCode
 }
 
-func counts(srv *refserver.Server) (all []int) {
+func counts(srv *servicetest.Server) (all []int) {
 	for _, f := range srv.Faults() {
 		all = append(all, f.Matched, f.Happened)
 	}
@@ -34,7 +35,7 @@ func counts(srv *refserver.Server) (all []int) {
 
 // TestFaultsCountUntilOneHappens asks faults in the order in which they were set.
 func TestFaultsCountUntilOneHappens(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	srv.Fail(refserver.Fault{Operation: refserver.Send, Status: 500})
 	srv.Fail(refserver.Fault{DocumentID: "0123456789abcdef01234567", Status: 500})
 	srv.Fail(refserver.Fault{Status: 501, Nth: 2})
@@ -59,7 +60,7 @@ func TestFaultsCountUntilOneHappens(t *testing.T) {
 func TestFaultsHappenByChance(t *testing.T) {
 	var before []int
 	for range 2 {
-		srv := refserver.NewServer(t, &refserver.Options{Seed: 7})
+		srv := servicetest.Start(t, &refserver.Options{Seed: 7})
 		srv.Fail(refserver.Fault{Probability: 0.5, Times: 5, Nth: 3, Status: 500})
 		var got []int
 		for range 30 {
@@ -75,13 +76,13 @@ func TestFaultsHappenByChance(t *testing.T) {
 }
 
 func TestFaultsThatDoNothingAreRefused(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	for _, f := range []refserver.Fault{{}, {Operation: refserver.Send, Times: 2}, {AfterWork: true}} {
-		_, err := srv.TryFail(f)
+		_, err := srv.Server.Fail(f)
 		require.ErrorIs(t, err, refserver.ErrInvalid, "%+v", f)
 	}
 	for _, f := range []refserver.WebhookFault{{Times: 2}, {Delay: time.Hour, Secret: "another"}} {
-		_, err := srv.TryFailWebhooks(f)
+		_, err := srv.Server.FailWebhooks(f)
 		require.ErrorIs(t, err, refserver.ErrInvalid, "%+v", f)
 	}
 }
@@ -105,7 +106,7 @@ func TestADelayedDeliveryIsGenuine(t *testing.T) {
 }
 
 func TestAFaultIsShownAsJSON(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	srv.Fail(refserver.Fault{Operation: refserver.Send, Times: 2, Latency: 5 * time.Second, Status: 503})
 	srv.FailWebhooks(refserver.WebhookFault{Secret: "a guess", Shift: -time.Hour})
 	faults := srv.Faults()

@@ -3,7 +3,6 @@ package refserver
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -31,17 +30,14 @@ type Fault struct {
 	Times       int       `json:"times,omitempty"`       // happens this often at most; 0: no limit
 	Probability float64   `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed; 0: certain, as is 1
 
-	AfterWork   bool          `json:"afterWork,omitempty"`   // do the work first, so that its answer gets lost or is wrong
-	Latency     time.Duration `json:"latency,omitempty"`     // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
-	Reset       bool          `json:"reset,omitempty"`       // reset the connection instead of answering; net/http repeats a GET then if the connection was used before
-	Status      int           `json:"status,omitempty"`      // answer with this status, 200 to 599, and do no work unless AfterWork is set; 0: that of the work, or 200 with Body
-	Body        string        `json:"body,omitempty"`        // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
-	ContentType string        `json:"contentType,omitempty"` // of the answer; default application/json
-	RetryAfter  string        `json:"retryAfter,omitempty"`  // Retry-After header of the answer, any text without control characters; empty: none, or the service's own
-	Cut         int           `json:"cut,omitempty"`         // break the connection after this many bytes of the answer's body; 0, or no fewer than it has: not at all
-	Drip        time.Duration `json:"drip,omitempty"`        // wait this long between any two bytes of the answer's body; 0: not at all
-	Unknown     bool          `json:"unknown,omitempty"`     // put statuses that no client knows into the answer, and a new field into each object
-	WrongTypes  bool          `json:"wrongTypes,omitempty"`  // swap strings with numbers and booleans in the answer
+	AfterWork  bool          `json:"afterWork,omitempty"`  // do the work first, so that its answer gets lost or is wrong
+	Latency    time.Duration `json:"latency,omitempty"`    // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
+	Reset      bool          `json:"reset,omitempty"`      // reset the connection instead of answering; net/http repeats a GET then if the connection was used before
+	Status     int           `json:"status,omitempty"`     // answer with this status, 200 to 599, and do no work unless AfterWork is set; 0: that of the work, or 200 with Body
+	Body       string        `json:"body,omitempty"`       // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
+	RetryAfter string        `json:"retryAfter,omitempty"` // Retry-After header of the answer, any text without control characters; empty: none, or the service's own
+	Cut        int           `json:"cut,omitempty"`        // break the connection after this many bytes of the answer's body; 0, or no fewer than it has: not at all
+	Unknown    bool          `json:"unknown,omitempty"`    // put statuses that no client knows into the answer, and a new field into each object
 }
 
 // WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth, Times and
@@ -63,46 +59,28 @@ type WebhookFault struct {
 	Times       int     `json:"times,omitempty"`       // happens this often at most; 0: no limit
 	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain, as is 1
 
-	Drop       bool          `json:"drop,omitempty"`       // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay      time.Duration `json:"delay,omitempty"`      // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; set alone
-	Duplicate  bool          `json:"duplicate,omitempty"`  // send the same request twice
-	Secret     string        `json:"secret,omitempty"`     // sign with this instead of the webhook's secret; empty: with that
-	Shift      time.Duration `json:"shift,omitempty"`      // add this to x-timestamp, in whole seconds, or milliseconds if it has them: negative for a stale one
-	OmitHeader string        `json:"omitHeader,omitempty"` // leave out this header: Content-Type, User-Agent, X-Signature or X-Timestamp
-	OmitType   bool          `json:"omitType,omitempty"`   // leave out webhookEvent
-	Type       string        `json:"type,omitempty"`       // write this as webhookEvent; empty: the event's own
-	Pad        int           `json:"pad,omitempty"`        // add a field of this many bytes to each event, at most 16 MiB; 0: none
-	Reencode   bool          `json:"reencode,omitempty"`   // indent the body and escape it for HTML after it was signed, as proxies do
+	Drop      bool          `json:"drop,omitempty"`      // lose the request on its way: the attempt fails, the next follows the schedule
+	Delay     time.Duration `json:"delay,omitempty"`     // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; set alone
+	Duplicate bool          `json:"duplicate,omitempty"` // send the same request twice
+	Secret    string        `json:"secret,omitempty"`    // sign with this instead of the webhook's secret; empty: with that
+	Shift     time.Duration `json:"shift,omitempty"`     // add this to x-timestamp, in whole seconds, or milliseconds if it has them: negative for a stale one
+	OmitType  bool          `json:"omitType,omitempty"`  // leave out webhookEvent
+	Type      string        `json:"type,omitempty"`      // write this as webhookEvent; empty: the event's own
+	Reencode  bool          `json:"reencode,omitempty"`  // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-// Fail makes API requests go wrong from now on. The function that it returns takes the fault back, and does nothing once the server
-// is closed. An invalid fault fails the test.
-func (s *Server) Fail(f Fault) (remove func()) {
-	s.t.Helper()
-	id := s.must("Fail")(s.TryFail(f))
-	return func() { s.RemoveFault(id) }
-}
-
-// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back, and does nothing once
-// the server is closed. An invalid fault fails the test.
-func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
-	s.t.Helper()
-	id := s.must("FailWebhooks")(s.TryFailWebhooks(f))
-	return func() { s.RemoveFault(id) }
-}
-
-// TryFail is [Server.Fail], but returns the fault's id, or an error that matches [ErrInvalid].
-func (s *Server) TryFail(f Fault) (id string, err error) {
+// Fail makes API requests go wrong from now on, and returns the fault's id.
+func (s *Server) Fail(f Fault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
-		return "", s.publicError(err)
+		return "", err
 	}
-	f.ContentType, f.RetryAfter = strings.TrimSpace(f.ContentType), strings.TrimSpace(f.RetryAfter) // as HTTP does
-	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Cut", int64(f.Cut)}, number{"Latency", int64(f.Latency)}, number{"Drip", int64(f.Drip)}); err != nil {
+	f.RetryAfter = strings.TrimSpace(f.RetryAfter) // as HTTP does
+	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Cut", int64(f.Cut)}, number{"Latency", int64(f.Latency)}); err != nil {
 		return "", err
 	}
 	switch {
 	case s.store.Closed():
-		return "", s.publicError(store.ErrClosed)
+		return "", store.ErrClosed
 	case f.Operation != "" && !slices.Contains(Operations(), f.Operation):
 		return "", invalid("Operation", "%.64q is not one of the service's: %s", f.Operation, signing.Quoted(Operations()))
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
@@ -120,26 +98,21 @@ func (s *Server) TryFail(f Fault) (id string, err error) {
 	return s.tellFault(s.faults.add(ActiveFault{Fault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
 }
 
-// maxPad bounds WebhookFault.Pad, in bytes: each delivery holds it in memory and in the log.
-const maxPad = 16 << 20
-
-// TryFailWebhooks is [Server.FailWebhooks], but returns the fault's id, or an error that matches [ErrInvalid].
-func (s *Server) TryFailWebhooks(f WebhookFault) (id string, err error) {
+// FailWebhooks makes webhook attempts go wrong from now on, and returns the fault's id.
+func (s *Server) FailWebhooks(f WebhookFault) (id string, err error) {
 	if err := f.checkTexts(); err != nil {
-		return "", s.publicError(err)
+		return "", err
 	}
-	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Pad", int64(f.Pad)}, number{"Delay", int64(f.Delay)}); err != nil {
+	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Delay", int64(f.Delay)}); err != nil {
 		return "", err
 	}
 	switch {
 	case s.store.Closed():
-		return "", s.publicError(store.ErrClosed)
+		return "", store.ErrClosed
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
 		return "", invalid("EventType", "%.64q is not one of the service's: %s", f.EventType, signing.Quoted(signing.EventTypes[:]))
 	case !(f.Probability >= 0 && f.Probability <= 1):
 		return "", invalid("Probability", "%v is not 0 to 1", f.Probability)
-	case f.Pad > maxPad:
-		return "", invalid("Pad", "%d is more than %d bytes", f.Pad, maxPad)
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	case s.options.Profile.Timestamps == UnixSeconds && f.Shift%time.Second != 0:
@@ -165,8 +138,6 @@ func (f WebhookFault) checkEffect() error {
 		return invalid("", "the fault does nothing: say what goes wrong, as in Drop")
 	case f.Delay > 0 && f != WebhookFault{Delay: f.Delay}:
 		return invalid("Delay", "goes alone: set what else is to happen as a fault of its own")
-	case f.OmitHeader != "" && !slices.Contains(deliveryHeaders, http.CanonicalHeaderKey(f.OmitHeader)):
-		return invalid("OmitHeader", "%.64q is none of those that a delivery can lack: %s", f.OmitHeader, signing.Quoted(deliveryHeaders))
 	}
 	return nil
 }
@@ -196,9 +167,6 @@ func malformedID(id string) error {
 	return invalid("DocumentID", "%.64q is not an id, which is a UUID or has 24 hexadecimal digits: leave it out for all documents", id)
 }
 
-// deliveryHeaders are those that only we set. The connection needs the others.
-var deliveryHeaders = []string{"Content-Type", "User-Agent", "X-Signature", "X-Timestamp"}
-
 func (s *Server) tellFault(id string) string {
 	s.watchers.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
 	return id
@@ -222,8 +190,7 @@ func (f ActiveFault) String() string {
 		shown = struct {
 			Fault
 			Latency string `json:"latency,omitempty"`
-			Drip    string `json:"drip,omitempty"`
-		}{*f.Fault, lasting(f.Fault.Latency), lasting(f.Fault.Drip)}
+		}{*f.Fault, lasting(f.Fault.Latency)}
 	} else {
 		w := *f.WebhookFault
 		if w.Secret != "" {
@@ -245,7 +212,7 @@ func (s *Server) Faults() []ActiveFault { return s.faults.active() }
 // RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].
 func (s *Server) RemoveFault(id string) error {
 	if s.store.Closed() {
-		return s.publicError(store.ErrClosed)
+		return store.ErrClosed
 	}
 	if !s.faults.remove(id) {
 		return &failure{fmt.Errorf("no fault with id %.64q", id), ErrNotFound}

@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // offer adds a template with a PDF and three fields, and sends it to Ann.
-func offer(t *testing.T, srv *refserver.Server) (template string, sent *signforms.SendResult) {
+func offer(t *testing.T, srv *servicetest.Server) (template string, sent *signforms.SendResult) {
 	t.Helper()
 	place := refserver.TemplateField{Role: "Buyer", Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}
 	fields := []refserver.TemplateField{place, place, place}
@@ -24,7 +25,7 @@ func offer(t *testing.T, srv *refserver.Server) (template string, sent *signform
 	template = srv.AddTemplate(refserver.Template{
 		Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: []byte("%PDF-1.4 offer"), Fields: fields,
 	})
-	sent, err := clientOf(t, srv).Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	require.NoError(t, err)
@@ -32,7 +33,7 @@ func offer(t *testing.T, srv *refserver.Server) (template string, sent *signform
 }
 
 func TestSigningFillsInTheFields(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	r := newReceiver(t)
 	srv.AddWebhook(refserver.Webhook{URL: r.URL, Event: refserver.TemplateResponse})
 	template, sent := offer(t, srv)
@@ -55,7 +56,7 @@ func TestSigningFillsInTheFields(t *testing.T) {
 }
 
 func TestSigningLinkAsksForTheFields(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	_, sent := offer(t, srv)
 	link := string(sent.Signers[0].SentURL)
 	status, page := get(t, srv, link)
@@ -83,7 +84,7 @@ func TestSigningLinkAsksForTheFields(t *testing.T) {
 }
 
 func TestFormsHaveKindsOfQuestions(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	form := srv.AddForm(refserver.Form{Title: "Order", Fields: []refserver.Field{
 		{Question: "Size", Kind: refserver.ChoiceQuestion, Choices: []string{"S", "L"}, Required: true},
 	}})
@@ -96,7 +97,7 @@ func TestFormsHaveKindsOfQuestions(t *testing.T) {
 }
 
 func TestDocumentsHaveFieldsOfTheirSigners(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", PDF: []byte("%PDF-1.4 lease"), Signers: []refserver.Signer{{Email: "ann@example.com"}},
 		Fields: []refserver.TemplateField{{Name: "Day", Role: "ann@example.com", Kind: refserver.DateField, Required: true, Page: 1, Width: 1, Height: 1}},

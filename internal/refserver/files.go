@@ -39,66 +39,25 @@ func (s *Server) readImages(d *DocumentState, record signing.Document) {
 	_ = s.images(s.ctx, d, record) // content has logged it
 }
 
-// file returns the content of a file. It reads the Storage outside of a transaction, and looks a file up again that was replaced
-// meanwhile.
+// file returns the content of a file. It reads the Storage outside of a transaction.
 func (s *Server) file(ctx context.Context, of string, find func(tx *store.Tx) (signing.File, error)) ([]byte, error) {
-	for {
-		var f signing.File
-		err := s.store.View(func(tx *store.Tx) (err error) {
-			f, err = find(tx)
-			return err
-		})
-		if err != nil {
-			return nil, s.publicError(err)
-		}
-		content, err := s.content(ctx, of, f)
-		if err == nil || ctx.Err() != nil {
-			return content, err
-		}
-		var now signing.File
-		s.store.View(func(tx *store.Tx) (err error) {
-			now, err = find(tx)
-			return err
-		})
-		if now.SHA256 == f.SHA256 {
-			return nil, &failure{err, ErrStorage}
-		}
+	var f signing.File
+	err := s.store.View(func(tx *store.Tx) (err error) {
+		f, err = find(tx)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return s.content(ctx, of, f)
 }
 
-// content returns what is in a file of the record. One that cannot be read is logged, and CheckStorage reports it.
+// content returns what is in a file of the record. One that cannot be read is logged.
 func (s *Server) content(ctx context.Context, of string, f signing.File) ([]byte, error) {
 	content, err := s.store.Content(ctx, f)
-	if err == nil || ctx.Err() != nil || !s.uses(f) {
+	if err == nil || ctx.Err() != nil {
 		return content, err
 	}
 	s.logger.Error("a file cannot be read", "of", of, "file", f.SHA256, "error", err)
-	s.unread.Store(f.SHA256, of)
-	return nil, unreadable(of, err)
-}
-
-func unreadable(of string, err error) error {
-	return fmt.Errorf("a file of %s cannot be read: %w", of, err)
-}
-
-func (s *Server) uses(f signing.File) (used bool) {
-	s.store.View(func(tx *store.Tx) error {
-		used = tx.Uses(f.SHA256)
-		return nil
-	})
-	return used
-}
-
-// checkFiles reads the files again that could not be read. It returns an error for one that still cannot, and still belongs to a record.
-func (s *Server) checkFiles() (err error) {
-	s.unread.Range(func(hash, of any) bool {
-		f := signing.File{SHA256: hash.(string)}
-		if _, bad := s.store.Content(s.ctx, f); bad != nil && s.uses(f) {
-			err = &failure{unreadable(of.(string), bad), ErrStorage}
-			return false
-		}
-		s.unread.Delete(hash)
-		return true
-	})
-	return err
+	return nil, &failure{fmt.Errorf("a file of %s cannot be read: %w", of, err), ErrStorage}
 }

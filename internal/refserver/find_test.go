@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestFindersAgainstWholeLogs asks for parts of the logs at random, and compares each answer with one made from the whole log.
 func TestFindersAgainstWholeLogs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	hooks := manyEvents(t, srv)
 	one := func(choices ...string) string { return choices[rnd.IntN(len(choices))] }
 	since := func() (at time.Time) {
@@ -59,7 +60,7 @@ func TestFindersAgainstWholeLogs(t *testing.T) {
 }
 
 // manyEvents fills every log over half an hour, and returns the webhooks.
-func manyEvents(t *testing.T, srv *refserver.Server) (hooks []string) {
+func manyEvents(t *testing.T, srv *servicetest.Server) (hooks []string) {
 	deaf := newReceiver(t, slices.Repeat([]int{500}, 500)...)
 	for _, url := range []string{newReceiver(t).URL, deaf.URL} {
 		hooks = append(hooks, srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted}))
@@ -96,7 +97,7 @@ func requirePage[T any](t *testing.T, all []T, match func(T) bool, offset, limit
 
 // TestCounts compares the numbers with what there is.
 func TestCounts(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	require.Zero(t, srv.Counts().Documents)
 	manyEvents(t, srv)
 	srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})

@@ -35,10 +35,10 @@ const finishWithin = 20 * time.Second
 func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
 	d, err := s.document(id)
 	if err != nil {
-		return nil, s.publicError(err)
+		return nil, err
 	}
 	if !s.toFinish(d) {
-		return s.finished(ctx, d)
+		return s.content(ctx, "document "+d.ID, d.Finished)
 	}
 	m := s.finishing.join(id, func() ([]byte, error) { return s.finish(id) })
 	select {
@@ -52,15 +52,6 @@ func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
 // toFinish reports whether the document has a finished file that is still to be made.
 func (s *Server) toFinish(d signing.Document) bool {
 	return s.options.Finish != nil && d.Completed() && d.Finished.SHA256 == ""
-}
-
-// finished returns the finished file that was made, or nil.
-func (s *Server) finished(ctx context.Context, d signing.Document) ([]byte, error) {
-	content, err := s.content(ctx, "document "+d.ID, d.Finished)
-	if err != nil && ctx.Err() == nil {
-		err = &failure{err, ErrStorage}
-	}
-	return content, err
 }
 
 func (s *Server) document(id string) (d signing.Document, err error) {
@@ -80,7 +71,7 @@ func (f *finishing) join(id string, finish func() ([]byte, error)) *making {
 	}
 	m := &making{done: make(chan struct{})}
 	if f.closed {
-		m.err = &failure{store.ErrClosed, ErrClosed}
+		m.err = store.ErrClosed
 		close(m.done)
 		return m
 	}
@@ -110,10 +101,10 @@ func (f *finishing) close() {
 func (s *Server) finish(id string) ([]byte, error) {
 	d, err := s.document(id)
 	if err != nil {
-		return nil, s.publicError(err)
+		return nil, err
 	}
 	if !s.toFinish(d) { // made since the caller looked
-		return s.finished(s.ctx, d)
+		return s.content(s.ctx, "document "+d.ID, d.Finished)
 	}
 	content, err := s.callFinish(d)
 	if err != nil {
@@ -127,7 +118,7 @@ func (s *Server) finish(id string) ([]byte, error) {
 		return err
 	})
 	if err != nil {
-		return nil, s.publicError(err)
+		return nil, err
 	}
 	return content, nil
 }
@@ -135,7 +126,7 @@ func (s *Server) finish(id string) ([]byte, error) {
 // notMade notes in the audit trail why a file could not be made, once for tries that fail in the same way.
 func (s *Server) notMade(id string, why error) error {
 	if s.ctx.Err() != nil {
-		return &failure{store.ErrClosed, ErrClosed}
+		return store.ErrClosed
 	}
 	s.logger.Error("making a finished file", "document", id, "error", why)
 	s.store.Update(func(tx *store.Tx) error {

@@ -14,12 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // signedLease adds a document with a webhook that tracks it, and signs it.
-func signedLease(t *testing.T, srv *refserver.Server, url string) (doc string) {
+func signedLease(t *testing.T, srv *servicetest.Server, url string) (doc string) {
 	t.Helper()
 	srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
 	doc = srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF-lease")})
@@ -28,7 +28,7 @@ func signedLease(t *testing.T, srv *refserver.Server, url string) (doc string) {
 }
 
 // getFinished asks for the finished file of a document by its URL.
-func getFinished(t *testing.T, srv *refserver.Server, method, doc string) (status int, content string) {
+func getFinished(t *testing.T, srv *servicetest.Server, method, doc string) (status int, content string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+"/finished/"+doc+".pdf", nil)
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func getFinished(t *testing.T, srv *refserver.Server, method, doc string) (statu
 	return resp.StatusCode, string(body)
 }
 
-func finishes(srv *refserver.Server, doc string) (notes []string) {
+func finishes(srv *servicetest.Server, doc string) (notes []string) {
 	for _, e := range srv.Audit(doc) {
 		if e.Action == "finish" {
 			notes = append(notes, e.Note)
@@ -52,14 +52,14 @@ func finishes(srv *refserver.Server, doc string) (notes []string) {
 // TestTheFinishedFileIsMadeAtItsFirstGET: the event has its URL at once. Nothing but a GET makes it; many at once make it once, and
 // it is the same for ever.
 func TestTheFinishedFileIsMadeAtItsFirstGET(t *testing.T) {
-	endpoint, storage, calls := newReceiver(t), &storagetest.Memory{}, new(atomic.Int32)
+	endpoint, storage, calls := newReceiver(t), &memory{}, new(atomic.Int32)
 	goOn := make(chan struct{})
 	opts := refserver.Options{Start: start, Storage: storage, Finish: func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
 		calls.Add(1)
 		<-goOn
 		return []byte("%PDF-finished " + d.Name + " of " + string(d.PDF)), nil
 	}}
-	srv := refserver.NewServer(t, &opts)
+	srv := servicetest.Start(t, &opts)
 	doc := signedLease(t, srv, endpoint.URL)
 	require.NoError(t, srv.Settle(t.Context()))
 	require.Equal(t, []string{"new_signature_pdf_individual_signed", "new_signature_pdf_completed"}, endpoint.types(t))
@@ -101,7 +101,7 @@ func TestAFinishedFileThatCannotBeMade(t *testing.T) {
 		"the file is empty": func() ([]byte, error) { return nil, nil },
 	} {
 		works := new(atomic.Bool)
-		srv := refserver.NewServer(t, &refserver.Options{Start: start, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+		srv := servicetest.Start(t, &refserver.Options{Start: start, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 			if works.Load() {
 				return []byte("%PDF-finished"), nil
 			}
@@ -127,15 +127,15 @@ func TestAFinishedFileThatCannotBeMade(t *testing.T) {
 // TestAFinishedFileThatCannotBeSavedIsNotServed: it would be another one the next time.
 func TestAFinishedFileThatCannotBeSavedIsNotServed(t *testing.T) {
 	storage := newFated()
-	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		return []byte("%PDF-finished"), nil
 	}})
 	doc := signedLease(t, srv, newReceiver(t).URL)
 	require.NoError(t, srv.Settle(t.Context()))
-	storage.becomes(storagetest.Failed)
+	storage.becomes(saveFails)
 	status, _ := getFinished(t, srv, http.MethodGet, doc)
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	storage.becomes(storagetest.Saved)
+	storage.becomes(saveDone)
 	status, content := getFinished(t, srv, http.MethodGet, doc)
 	require.Equal(t, http.StatusOK, status)
 	require.Equal(t, "%PDF-finished", content)
@@ -147,7 +147,7 @@ func TestACallThatHangsIsGivenUp(t *testing.T) {
 		network, release := refserver.NewNetwork(), make(chan struct{})
 		defer network.Close()
 		defer close(release)
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 			<-release
 			return nil, nil
 		}})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -30,7 +31,7 @@ func TestSeededServersRepeatThemselves(t *testing.T) {
 func goldenRun(t *testing.T) string {
 	network := refserver.NewNetwork()
 	defer network.Close()
-	srv := refserver.NewServer(t, &refserver.Options{
+	srv := servicetest.Start(t, &refserver.Options{
 		Seed: 1, Start: start, VirtualTimestamps: true, Network: network,
 	})
 	defer srv.Close()

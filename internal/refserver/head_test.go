@@ -6,12 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestHeadViewsNothing: programs that check links in mail ask with HEAD. That is no view, and fires no webhook.
 func TestHeadViewsNothing(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	hook := newReceiver(t)
 	srv.AddWebhook(refserver.Webhook{URL: hook.URL, Event: refserver.SignatureCompleted})
 	srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})

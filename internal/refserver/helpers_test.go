@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 )
 
 // start is the time of clocks that do not move by themselves.
@@ -84,7 +84,7 @@ func (d received) genuine(secret string) bool {
 }
 
 // call makes an API request by hand, with a JSON body unless it is empty, and returns the status and the answer.
-func call(t *testing.T, srv *refserver.Server, method, path, body string) (int, map[string]any) {
+func call(t *testing.T, srv *servicetest.Server, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	req, err := http.NewRequest(method, srv.URL+path, bytes.NewReader([]byte(body)))
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func call(t *testing.T, srv *refserver.Server, method, path, body string) (int, 
 }
 
 // sendTemplate sends a template to its only role and returns the createdDocumentId.
-func sendTemplate(t *testing.T, srv *refserver.Server, template, role, email string) string {
+func sendTemplate(t *testing.T, srv *servicetest.Server, template, role, email string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{
 		"signingType": "PDF_TEMPLATE", "documentId": template,

@@ -6,12 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestKeepEverything: a bound of Keep may be as large as an int can be.
 func TestKeepEverything(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{
+	srv := servicetest.Start(t, &refserver.Options{
 		Start: start, Keep: refserver.Keep{Requests: math.MaxInt, Deliveries: math.MaxInt, Messages: math.MaxInt, Audit: math.MaxInt},
 	})
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
@@ -26,7 +27,7 @@ func TestKeepEverything(t *testing.T) {
 
 // TestDroppedMailIsInNoList: the lists of a document and of an address drop what the log of all mail drops.
 func TestDroppedMailIsInNoList(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Keep: refserver.Keep{Messages: 8, Audit: 8}})
+	srv := servicetest.Start(t, &refserver.Options{Keep: refserver.Keep{Messages: 8, Audit: 8}})
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	for range 4 {
 		status, _ := call(t, srv, "POST", "/send-reminder?documentType=PDF&documentId="+doc, "")

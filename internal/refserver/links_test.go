@@ -10,12 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestLinksAreNotPrinted prints what holds signing links in every usual way.
 func TestLinksAreNotPrinted(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	state, ok := srv.FindDocument(doc)
 	require.True(t, ok)
@@ -34,31 +35,4 @@ func TestLinksAreNotPrinted(t *testing.T) {
 			require.NotContains(t, printed, token)
 		}
 	}
-}
-
-// TestAServerPrintsNothingOfItself: no verb and no log handler prints more of a server than its address.
-func TestAServerPrintsNothingOfItself(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
-	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
-	token := path.Base(string(srv.Messages()[0].Link))
-	var printed bytes.Buffer
-	for _, value := range []any{
-		srv, []any{srv}, map[string]*refserver.Server{"a": srv}, struct{ Server *refserver.Server }{srv},
-		srv.Signer(doc, ann[0].Email),
-	} {
-		for verb := rune('A'); verb <= 'z'; verb++ {
-			if verb == 'w' {
-				continue // for errors alone: fmt calls no methods
-			}
-			for _, flags := range []string{"", "+", "#", "-5", "0", " "} {
-				fmt.Fprintf(&printed, "%"+flags+string(verb)+"\n", value)
-			}
-		}
-		slog.New(slog.NewTextHandler(&printed, nil)).Info("started", "value", value)
-	}
-	slog.New(slog.NewJSONHandler(&printed, nil)).Info("started", "server", srv)
-	for _, secret := range []string{token, srv.APIKey, srv.WebhookSecret} {
-		require.NotContains(t, printed.String(), secret)
-	}
-	require.Equal(t, "signformstest.Server("+srv.URL+")", fmt.Sprint(srv))
 }

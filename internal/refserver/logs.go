@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -187,30 +185,5 @@ func (s *Server) Delivery(id string) (d Delivery, err error) {
 		d = publicDelivery(record)
 		return err
 	})
-	return d, s.publicError(err)
+	return d, err
 }
-
-// maxHistory bounds how much of each log a failed test prints.
-const maxHistory = 200
-
-// history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
-func (s *Server) history() string {
-	var b strings.Builder
-	requests, _ := s.requests.records().Newest(0, maxHistory, nil)
-	for _, r := range slices.Backward(requests) {
-		fmt.Fprintf(&b, "  request  %s\n", *r)
-	}
-	for _, r := range newest(s.refused.all()) {
-		fmt.Fprintf(&b, "  refused  %s\n", r)
-	}
-	deliveries, _ := s.FindDeliveries(DeliveryFilter{Limit: maxHistory})
-	for _, d := range slices.Backward(deliveries) {
-		fmt.Fprintf(&b, "  delivery %s\n", d)
-	}
-	if b.Len() == 0 {
-		return "signformstest: the service saw nothing"
-	}
-	return "signformstest: what the service saw last\n" + b.String()
-}
-
-func newest[T any](all []T) []T { return all[max(0, len(all)-maxHistory):] }

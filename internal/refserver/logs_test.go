@@ -9,11 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestTheRequestLogTellsWhatWasSentAndWhatRefusedIt(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	req, err := http.NewRequest("POST", srv.URL+"/send-reminder?documentType=PDF", strings.NewReader(`{"documentID":"private"}`))
 	require.NoError(t, err)
 	for name, value := range map[string]string{"x-api-key": srv.APIKey, "x-request-id": "r1", "Content-Type": "application/json"} {
@@ -69,7 +70,7 @@ func TestADeliveryGoesThroughItsStatuses(t *testing.T) {
 }
 
 func TestAuthorsGetMail(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", AuthorEmail: "olga@example.com", Signers: []refserver.Signer{{Email: "ann@example.com"}},
 	})
@@ -87,7 +88,7 @@ func TestAuthorsGetMail(t *testing.T) {
 }
 
 func TestRecordsWithoutAnAuthorHaveOne(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	for _, kind := range []string{"PDF", "PDF_TEMPLATE"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -51,11 +52,15 @@ func useOnce(t *testing.T, receiver string) {
 		return
 	}
 	defer srv.Close()
-	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
-	srv.AddWebhook(refserver.Webhook{URL: receiver, Event: refserver.FormResponse})
-	_, err = srv.SubmitForm(form, refserver.Submission{})
+	form, err := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 	if err == nil {
-		_, err = clientOf(t, srv).Documents.List(t.Context(), signforms.DocumentListParams{})
+		_, err = srv.AddWebhook(refserver.Webhook{URL: receiver, Event: refserver.FormResponse})
+	}
+	if err == nil {
+		_, err = srv.SubmitForm(form, refserver.Submission{})
+	}
+	if err == nil {
+		_, err = servicetest.Of(t, srv).Client().Documents.List(t.Context(), signforms.DocumentListParams{})
 	}
 	if err == nil {
 		err = srv.Settle(t.Context())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -42,7 +43,7 @@ func startNode(t *testing.T, secret string) string {
 
 func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
 	t.Parallel()
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	url := startNode(t, srv.WebhookSecret)
 	form := srv.AddForm(refserver.Form{Title: awkward, Fields: []refserver.Field{{Question: awkward}, {Question: "Plain?"}}})
 	template := srv.AddTemplate(refserver.Template{Name: awkward, Roles: []refserver.Role{{Title: awkward}}})
@@ -75,7 +76,7 @@ func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
 
 func TestJavaScriptRefusesAnotherSecret(t *testing.T) {
 	t.Parallel()
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	hook := srv.AddWebhook(refserver.Webhook{URL: startNode(t, "another secret"), Event: refserver.FormResponse})
 	srv.TestWebhook(hook)
 	require.NoError(t, srv.Settle(t.Context()))

@@ -112,14 +112,8 @@ func (s *Server) closeStore() {
 	}
 }
 
-// CheckStorage returns an error that matches [ErrStorage] when the service has stopped, or when a file, such as a document's PDF, could
-// not be read or was damaged, and still is.
-func (s *Server) CheckStorage() error {
-	if err := s.store.Stopped(); err != nil {
-		return s.publicError(err)
-	}
-	return s.checkFiles()
-}
+// Stopped returns an error that matches [ErrStopped] once the service has stopped, and nil before.
+func (s *Server) Stopped() error { return s.store.Stopped() }
 
 // Reset deletes everything but the workspace, its API keys and the webhook secret: records, logs, faults, and what
 // counted for the reminder limit. The clock stays where it is, and ids go on. An
@@ -130,11 +124,10 @@ func (s *Server) Reset() error {
 		return nil
 	})
 	if err != nil {
-		return s.publicError(err)
+		return err
 	}
 	s.service.RestoreLimits()
 	s.requests.reset()
-	s.refused.reset()
 	s.ClearFaults()
 	s.watchers.tell(Happening{Kind: WorkspaceHappening, ID: s.WorkspaceID, At: s.Now()})
 	return nil

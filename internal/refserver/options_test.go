@@ -2,7 +2,6 @@ package refserver_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"syscall"
@@ -12,87 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
-
-// scriptedTB is a testing.TB for NewServer. It records failures, and ends when the test says so.
-type scriptedTB struct {
-	testing.TB
-	log      string
-	failed   bool
-	cleanups []func()
-}
-
-func (s *scriptedTB) Helper()          {}
-func (s *scriptedTB) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
-func (s *scriptedTB) Failed() bool     { return s.failed }
-func (s *scriptedTB) Log(args ...any)  { s.log += fmt.Sprintln(args...) }
-func (s *scriptedTB) Errorf(format string, args ...any) {
-	s.failed = true
-	s.log += fmt.Sprintf(format+"\n", args...)
-}
-func (s *scriptedTB) end() {
-	for _, f := range s.cleanups {
-		f()
-	}
-}
-
-func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
-	tb := &scriptedTB{TB: t}
-	srv := refserver.NewServer(tb, nil)
-	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
-	srv.AddWebhook(refserver.Webhook{URL: newReceiver(t, 500).URL, Event: refserver.SignatureCompleted})
-	call(t, srv, "GET", "/get-documents?query=private&limit=1000", "")
-	call(t, srv, "GET", "/get-document", "")
-	require.NoError(t, srv.Signer(doc, "ann@example.com").View())
-	require.Error(t, srv.Pay(doc))
-	require.NoError(t, srv.Settle(t.Context()))
-	tb.failed = true
-	tb.end()
-
-	for _, want := range []string{
-		`list documents: 400 invalid_input (rule: input): limit must be at most 100`,
-		`"GET" "/get-document": 404 not_found (rule: path): No such path. Did you mean GET /get-documents?`,
-		doc + ": cannot pay a document that is PENDING",
-		"[new_signature_pdf_individual_viewed]",
-		"pending, attempts: 1, last answer: 500\n",
-	} {
-		require.Contains(t, tb.log, want)
-	}
-	secrets := []string{srv.APIKey, srv.WebhookSecret, "private", "ann@example.com"}
-	for _, m := range srv.Messages() {
-		secrets = append(secrets, strings.TrimPrefix(string(m.Link), srv.URL))
-	}
-	for _, secret := range secrets {
-		require.NotContains(t, tb.log, secret)
-	}
-}
-
-func TestAFailedTestShowsTheNewest(t *testing.T) {
-	tb := &scriptedTB{TB: t}
-	srv := refserver.NewServer(tb, &refserver.Options{Start: start})
-	for range 201 {
-		_, _, err := list(srv, "")
-		require.NoError(t, err)
-		srv.Advance(time.Second)
-	}
-	tb.failed = true
-	tb.end()
-	require.Equal(t, 200, strings.Count(tb.log, "list documents: 200"))
-	require.NotContains(t, tb.log, "2026-11-20T12:00:00.000Z")
-	require.Contains(t, tb.log, "2026-11-20T12:03:20.000Z")
-}
-
-func TestAPassedTestShowsNothing(t *testing.T) {
-	tb := &scriptedTB{TB: t}
-	srv := refserver.NewServer(tb, nil)
-	srv.Fail(refserver.Fault{Status: 500})
-	_, _, err := list(srv, "")
-	require.NoError(t, err)
-	srv.Fail(refserver.Fault{Status: 500})() // taken back
-	tb.end()
-	require.Empty(t, tb.log)
-}
 
 func TestWrongOptionsAreRefused(t *testing.T) {
 	for want, opts := range map[string]refserver.Options{
@@ -142,7 +63,7 @@ func TestReminderLimits(t *testing.T) {
 			advances: []time.Duration{999 * time.Millisecond, time.Millisecond}, want: []int{200, 429, 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := refserver.NewServer(t, &refserver.Options{ReminderLimit: c.limit, Start: start})
+			srv := servicetest.Start(t, &refserver.Options{ReminderLimit: c.limit, Start: start})
 			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 			var got []int
 			for _, d := range append([]time.Duration{0}, c.advances...) {
@@ -156,7 +77,7 @@ func TestReminderLimits(t *testing.T) {
 }
 
 func TestProfileReachesTheAPI(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Profile: refserver.Profile{
+	srv := servicetest.Start(t, &refserver.Options{Profile: refserver.Profile{
 		PageSize: 1, InProgress: "IN_PROGRESS", RefusalStatus: 422, NoPagination: true, CountPage: true,
 	}})
 	var doc string
@@ -176,7 +97,7 @@ func TestProfileReachesTheAPI(t *testing.T) {
 
 func TestAServerOfAProgram(t *testing.T) {
 	endpoint := newReceiver(t)
-	srv := refserver.NewServer(t, &refserver.Options{
+	srv := servicetest.Start(t, &refserver.Options{
 		Addr: "localhost:0", PublicURL: "https://sandbox.example.com/", APIKey: "key", WorkspaceID: "workspace", WebhookSecret: "secret",
 		Middleware: func(service http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -211,7 +132,7 @@ func TestAServerOfAProgram(t *testing.T) {
 }
 
 func TestAddrThatIsTaken(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	_, err := refserver.Start(&refserver.Options{Addr: strings.TrimPrefix(srv.URL, "http://")})
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
 	everywhere, err := refserver.Start(&refserver.Options{Addr: ":0"})

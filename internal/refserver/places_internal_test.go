@@ -35,17 +35,23 @@ func (w *world) Client() *signforms.Client {
 
 func newWorld(t *testing.T, op signforms.Operation, e signforms.Endpoint) *world {
 	t.Helper()
-	w := &world{Server: NewServer(t, &Options{Start: time.Date(2026, 11, 20, 12, 0, 0, 1e6, time.UTC),
-		Profile: Profile{Endpoints: map[Operation]Route{Operation(op): {Method: e.Method, Path: e.Path, Inputs: api.Place(e.Inputs)}}}}),
-		endpoints: map[signforms.Operation]signforms.Endpoint{op: e}}
-	w.template = w.AddTemplate(Template{Name: "Offer", Roles: []Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
-	w.form = w.AddForm(Form{Title: "Intake", Fields: []Field{{Question: "Name?"}}})
+	srv, err := Start(&Options{Start: time.Date(2026, 11, 20, 12, 0, 0, 1e6, time.UTC),
+		Profile: Profile{Endpoints: map[Operation]Route{Operation(op): {Method: e.Method, Path: e.Path, Inputs: api.Place(e.Inputs)}}}})
+	require.NoError(t, err)
+	t.Cleanup(srv.Close)
+	w := &world{Server: srv, endpoints: map[signforms.Operation]signforms.Endpoint{op: e}}
+	w.template, err = w.AddTemplate(Template{Name: "Offer", Roles: []Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
+	require.NoError(t, err)
+	w.form, err = w.AddForm(Form{Title: "Intake", Fields: []Field{{Question: "Name?"}}})
+	require.NoError(t, err)
 	for i := range 4 {
-		w.documents = append(w.documents, w.AddDocument(Document{Name: fmt.Sprintf("Lease %d", i), Signers: []Signer{{Name: "Ann", Email: "ann@example.com"}}}))
+		id, err := w.AddDocument(Document{Name: fmt.Sprintf("Lease %d", i), Signers: []Signer{{Name: "Ann", Email: "ann@example.com"}}})
+		require.NoError(t, err)
+		w.documents = append(w.documents, id)
 		response, err := w.SubmitForm(w.form, Submission{RespondentEmail: fmt.Sprintf("%d@example.com", i)})
 		require.NoError(t, err)
 		w.responses = append(w.responses, response)
-		w.Advance(48 * time.Hour)
+		require.NoError(t, w.Advance(t.Context(), 48*time.Hour))
 	}
 	require.NoError(t, w.Archive(w.documents[1]))
 	require.NoError(t, w.Void(w.documents[2]))
@@ -110,7 +116,7 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 	},
 	signforms.OpListRespondents: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		first := w.offer(t)
-		w.Advance(time.Minute)
+		require.NoError(t, w.Advance(t.Context(), time.Minute))
 		second := w.offer(t)
 		number := map[string]string{first: "first", second: "second"}
 		for _, p := range []signforms.RespondentListParams{

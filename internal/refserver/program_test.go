@@ -10,15 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // TestMethodsOfProgramsReturnErrors calls each method with invalid input.
 func TestMethodsOfProgramsReturnErrors(t *testing.T) {
-	srv, err := refserver.Start(nil)
-	require.NoError(t, err)
-	defer srv.Close()
+	srv := servicetest.Start(t, nil)
 	id := func(_ string, err error) error { return err }
 	for _, c := range []struct {
 		name string
@@ -26,17 +24,17 @@ func TestMethodsOfProgramsReturnErrors(t *testing.T) {
 		want error
 		text string
 	}{
-		{"template", id(srv.TryAddTemplate(refserver.Template{Name: "Offer"})), refserver.ErrInvalid, "Roles: is empty: a template needs one"},
-		{"form", id(srv.TryAddForm(refserver.Form{Title: "F"})), refserver.ErrInvalid, "Fields: is empty: a form needs one"},
-		{"document", id(srv.TryAddDocument(refserver.Document{Name: "D"})), refserver.ErrInvalid, "Signers: a document needs a signer before it can be sent"},
-		{"webhook's URL", id(srv.TryAddWebhook(refserver.Webhook{URL: "app"})), refserver.ErrInvalid,
+		{"template", id(srv.Server.AddTemplate(refserver.Template{Name: "Offer"})), refserver.ErrInvalid, "Roles: is empty: a template needs one"},
+		{"form", id(srv.Server.AddForm(refserver.Form{Title: "F"})), refserver.ErrInvalid, "Fields: is empty: a form needs one"},
+		{"document", id(srv.Server.AddDocument(refserver.Document{Name: "D"})), refserver.ErrInvalid, "Signers: a document needs a signer before it can be sent"},
+		{"webhook's URL", id(srv.Server.AddWebhook(refserver.Webhook{URL: "app"})), refserver.ErrInvalid,
 			`URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not "app"`},
-		{"webhook's documents", id(srv.TryAddWebhook(refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse, Documents: []string{"x"}})),
+		{"webhook's documents", id(srv.Server.AddWebhook(refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse, Documents: []string{"x"}})),
 			refserver.ErrInvalid, `Documents[0]: no form with id "x"`},
-		{"fault", id(srv.TryFail(refserver.Fault{Status: 99})), refserver.ErrInvalid, "Status: 99 is not 200 to 599"},
-		{"webhook fault", id(srv.TryFailWebhooks(refserver.WebhookFault{Nth: -1})), refserver.ErrInvalid, "Nth: must not be negative"},
-		{"clock", srv.TryAdvance(t.Context(), -1), refserver.ErrInvalid, "-1ns would move the clock back"},
-		{"sample", id(srv.TryTestWebhook("x")), refserver.ErrNotFound, `no webhook with id "x"`},
+		{"fault", id(srv.Server.Fail(refserver.Fault{Status: 99})), refserver.ErrInvalid, "Status: 99 is not 200 to 599"},
+		{"webhook fault", id(srv.Server.FailWebhooks(refserver.WebhookFault{Nth: -1})), refserver.ErrInvalid, "Nth: must not be negative"},
+		{"clock", srv.Server.Advance(t.Context(), -1), refserver.ErrInvalid, "-1ns would move the clock back"},
+		{"sample", id(srv.Server.TestWebhook("x")), refserver.ErrNotFound, `no webhook with id "x"`},
 		{"rotate", id(srv.RotateWebhookSecret("x")), refserver.ErrNotFound, `no webhook with id "x"`},
 		{"remove", srv.RemoveFault("x"), refserver.ErrNotFound, `no fault with id "x"`},
 		{"resend", srv.Resend("x"), refserver.ErrNotFound, `no delivery with id "x"`},
@@ -51,7 +49,7 @@ func TestMethodsOfProgramsReturnErrors(t *testing.T) {
 }
 
 func TestDraftsAreSentAndVoided(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, Draft: true})
 	require.NoError(t, srv.SendDraft(doc))
 	require.ErrorIs(t, srv.SendDraft(doc), refserver.ErrRefused)
@@ -62,10 +60,10 @@ func TestDraftsAreSentAndVoided(t *testing.T) {
 }
 
 func TestFaultsAreListedAndCleared(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
-	first, err := srv.TryFail(refserver.Fault{Status: 503, Body: "{}", Times: 2})
+	srv := servicetest.Start(t, nil)
+	first, err := srv.Server.Fail(refserver.Fault{Status: 503, Body: "{}", Times: 2})
 	require.NoError(t, err)
-	second, err := srv.TryFailWebhooks(refserver.WebhookFault{Drop: true})
+	second, err := srv.Server.FailWebhooks(refserver.WebhookFault{Drop: true})
 	require.NoError(t, err)
 	call(t, srv, "GET", "/get-documents", "{}")
 	require.Equal(t, []refserver.ActiveFault{
@@ -77,15 +75,15 @@ func TestFaultsAreListedAndCleared(t *testing.T) {
 	require.Len(t, srv.Faults(), 1)
 	srv.ClearFaults()
 	require.Empty(t, srv.Faults())
-	third, err := srv.TryFail(refserver.Fault{Status: 503})
+	third, err := srv.Server.Fail(refserver.Fault{Status: 503})
 	require.NoError(t, err)
 	require.NotContains(t, []string{first, second}, third)
 }
 
 // TestResetLeavesNothing resets a server that has one of everything, and restarts it.
 func TestResetLeavesNothing(t *testing.T) {
-	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
-	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
+	storage, endpoint := &memory{}, newReceiver(t)
+	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	doc := signedLease(t, srv, endpoint.URL)
 	other := srv.AddDocument(refserver.Document{Name: "Other", Signers: ann})
 	for range 5 {
@@ -121,8 +119,8 @@ func TestResetLeavesNothing(t *testing.T) {
 
 // A reset keeps the keys, also over a restart.
 func TestResetKeepsItsKeys(t *testing.T) {
-	storage := &storagetest.Memory{}
-	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
+	storage := &memory{}
+	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	added, err := srv.AddAPIKey()
 	require.NoError(t, err)
 	require.NoError(t, srv.Reset())
@@ -139,11 +137,11 @@ func TestResetKeepsItsKeys(t *testing.T) {
 
 // Clients of the server may remind again after a reset, as the service allows.
 func TestResetFreesTheClientsReminders(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	for range 2 {
 		for range 5 {
 			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
-			_, err := clientOf(t, srv).Documents.Remind(t.Context(), signforms.PDFDocument(doc))
+			_, err := srv.Client().Documents.Remind(t.Context(), signforms.PDFDocument(doc))
 			require.NoError(t, err)
 		}
 		require.NoError(t, srv.Reset())
@@ -155,7 +153,7 @@ func TestShutdownWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network})
+		srv := servicetest.Start(t, &refserver.Options{Network: network})
 		ended := 0
 		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			time.Sleep(5 * time.Second)
@@ -168,7 +166,7 @@ func TestShutdownWaits(t *testing.T) {
 		srv.Fail(refserver.Fault{Latency: 3 * time.Second})
 		answered := make(chan error, 1)
 		go func() {
-			_, err := clientOf(t, srv).Documents.List(t.Context(), signforms.DocumentListParams{})
+			_, err := srv.Client().Documents.List(t.Context(), signforms.DocumentListParams{})
 			answered <- err
 		}()
 		synctest.Wait()
@@ -184,7 +182,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network})
+		srv := servicetest.Start(t, &refserver.Options{Network: network})
 		url := network.Serve("app.test", http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		srv.TestWebhook(srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted}))
 		synctest.Wait()

@@ -56,28 +56,3 @@ type Signer struct {
 	Name  string `json:"name,omitempty"` // may be empty
 	Email string `json:"email"`          // an address alone, without a name: "ann@example.com"
 }
-
-// AddTemplate adds a template and returns its id. An invalid template fails the test.
-func (s *Server) AddTemplate(t Template) string {
-	s.t.Helper()
-	return s.must("AddTemplate")(s.TryAddTemplate(t))
-}
-
-// AddForm adds a form and returns its id. An invalid form fails the test.
-func (s *Server) AddForm(f Form) string {
-	s.t.Helper()
-	return s.must("AddForm")(s.TryAddForm(f))
-}
-
-// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid document
-// fails the test.
-func (s *Server) AddDocument(d Document) string {
-	s.t.Helper()
-	return s.must("AddDocument")(s.TryAddDocument(d))
-}
-
-// AddWebhook adds a webhook and returns its id. It receives the events from now on. An invalid webhook fails the test.
-func (s *Server) AddWebhook(w Webhook) string {
-	s.t.Helper()
-	return s.must("AddWebhook")(s.TryAddWebhook(w))
-}

@@ -16,12 +16,12 @@ func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err err
 		return nil, invalid("id", "is empty")
 	}
 	if err := checkNames(text{"id", id}); err != nil {
-		return nil, s.publicError(err)
+		return nil, err
 	}
 	records := make([]store.Webhook, len(webhooks))
 	for i, w := range webhooks {
 		if records[i], err = s.newWebhook(w); err != nil {
-			return nil, s.publicError(err)
+			return nil, err
 		}
 		records[i].Relay = id
 		if slices.ContainsFunc(webhooks[:i], func(other Webhook) bool { return other.Event == w.Event }) {
@@ -34,7 +34,7 @@ func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err err
 		return err
 	})
 	if err != nil {
-		return nil, s.publicError(err)
+		return nil, err
 	}
 	for _, id := range deleted {
 		s.sender.Stop(id)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // After a restart a relay finds its webhooks by its id, wherever it listens now, and what was pending for them arrives there.
@@ -18,8 +18,8 @@ func TestRelayOutlivesARestart(t *testing.T) {
 	t.Cleanup(func() { network.Close() })
 	var got int
 	url := network.Serve("relay.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got++ }))
-	options := &refserver.Options{Network: network, Storage: new(storagetest.Memory), Start: start}
-	srv := refserver.NewServer(t, options)
+	options := &refserver.Options{Network: network, Storage: new(memory), Start: start}
+	srv := servicetest.Start(t, options)
 	before, err := srv.SetRelay("mine", refserver.Webhook{URL: "http://nobody.test", Event: refserver.SignatureCompleted})
 	require.NoError(t, err)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
@@ -27,7 +27,7 @@ func TestRelayOutlivesARestart(t *testing.T) {
 	require.NoError(t, srv.Settle(t.Context()))
 	srv.Close()
 
-	srv = refserver.NewServer(t, options)
+	srv = servicetest.Start(t, options)
 	require.Equal(t, "mine", srv.Webhooks()[0].Relay)
 	after, err := srv.SetRelay("mine", refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestRelayOutlivesARestart(t *testing.T) {
 }
 
 func TestRelaysThatAreRefused(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	hook := refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse}
 	_, err := srv.SetRelay("mine", hook)
 	require.NoError(t, err)

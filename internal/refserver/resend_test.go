@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -89,7 +90,7 @@ func TestResendFailedTakesDeadOnesAndLeavesThoseNotTriedYet(t *testing.T) {
 }
 
 func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	roles := []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}}
 	a, b := srv.AddTemplate(refserver.Template{Name: "A", Roles: roles}), srv.AddTemplate(refserver.Template{Name: "B", Roles: roles})
 	mine, other := newReceiver(t), newReceiver(t)
@@ -115,7 +116,7 @@ func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
 }
 
 func TestASampleOfADocumentChangesNothing(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	_, before, err := list(srv, "")
 	require.NoError(t, err)
@@ -130,7 +131,7 @@ func TestASampleOfADocumentChangesNothing(t *testing.T) {
 }
 
 func TestSamplesOfEachFamily(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Profile: refserver.Profile{UntypedSamples: true}})
+	srv := servicetest.Start(t, &refserver.Options{Profile: refserver.Profile{UntypedSamples: true}})
 	r := newReceiver(t)
 	for _, family := range []refserver.EventFamily{refserver.FormResponse, refserver.SignatureCompleted, refserver.TemplateResponse} {
 		srv.TestWebhook(srv.AddWebhook(refserver.Webhook{URL: r.URL, Event: family}))
@@ -170,7 +171,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 
 func TestABodyOfOneMegabyteArrives(t *testing.T) {
 	r := newReceiver(t)
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	story, form, answers := strings.Repeat("é", refserver.MaxText), refserver.Form{Title: "Intake"}, map[string]string{}
 	for i := range 53 {
 		question := fmt.Sprintf("Story %d?", i)

@@ -11,17 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // restart closes a server and starts another on the saved records.
-func restart(t *testing.T, srv *refserver.Server, storage *storagetest.Memory, opts refserver.Options) (*refserver.Server, *storagetest.Memory) {
+func restart(t *testing.T, srv *servicetest.Server, storage *memory, opts refserver.Options) (*servicetest.Server, *memory) {
 	t.Helper()
 	srv.Close()
 	storage = storage.Copy()
 	opts.Storage = storage
-	return refserver.NewServer(t, &opts), storage
+	return servicetest.Start(t, &opts), storage
 }
 
 // state is everything that a server shows, except its log of requests.
@@ -39,7 +39,7 @@ type state struct {
 	Audit      map[string][]refserver.AuditEntry
 }
 
-func stateOf(srv *refserver.Server) state {
+func stateOf(srv *servicetest.Server) state {
 	s := state{APIKey: srv.APIKey, WorkspaceID: srv.WorkspaceID, WebhookSecret: srv.WebhookSecret, Audit: map[string][]refserver.AuditEntry{}}
 	s.Templates, s.Forms = srv.Templates(), srv.Forms()
 	s.Documents, _ = srv.FindDocuments(refserver.DocumentFilter{Limit: 1e6})
@@ -59,9 +59,9 @@ func stateOf(srv *refserver.Server) state {
 const publicURL = "https://sandbox.test"
 
 func TestARestartChangesNothing(t *testing.T) {
-	storage, endpoint := &storagetest.Memory{}, newReceiver(t, 500)
+	storage, endpoint := &memory{}, newReceiver(t, 500)
 	opts := refserver.Options{Seed: 7, Start: start, PublicURL: publicURL, Storage: storage}
-	srv := refserver.NewServer(t, &opts)
+	srv := servicetest.Start(t, &opts)
 	template := srv.AddTemplate(refserver.Template{
 		Name: "Offer", Roles: []refserver.Role{{Title: "Buyer", Colour: "#fff"}}, Variables: []string{"[v1]"}, PDF: []byte("%PDF-template"),
 		Fields: []refserver.TemplateField{{Name: "Name", Role: "Buyer", Kind: refserver.TextField, Page: 1, X: 0.5, Y: 0.25, Width: 0.125, Height: 0.1}},
@@ -80,7 +80,7 @@ func TestARestartChangesNothing(t *testing.T) {
 	require.NoError(t, srv.Signer(lease, "ben@example.com").Decline("no"))
 	_, err := srv.SubmitForm(form, refserver.Submission{RespondentEmail: "ann@example.com", Answers: map[string]string{"Name?": "Ann"}})
 	require.NoError(t, err)
-	_, err = clientOf(t, srv).Forms.Send(t.Context(), signforms.FormSendParams{FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
+	_, err = srv.Client().Forms.Send(t.Context(), signforms.FormSendParams{FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
 	require.NoError(t, err)
 	require.NoError(t, srv.Settle(t.Context()))
 	secret, err := srv.RotateWebhookSecret(srv.Webhooks()[0].ID)
@@ -108,9 +108,9 @@ func TestARestartChangesNothing(t *testing.T) {
 // TestTheReminderLimitOutlivesARestart sends five reminders, of which some are refused, and restarts the service. The sixth reminder
 // is refused until the window is over.
 func TestTheReminderLimitOutlivesARestart(t *testing.T) {
-	storage := &storagetest.Memory{}
+	storage := &memory{}
 	opts := refserver.Options{Start: start, Storage: storage}
-	srv := refserver.NewServer(t, &opts)
+	srv := servicetest.Start(t, &opts)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	remind := func(id string) int {
 		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+id, "")
@@ -132,7 +132,7 @@ func TestTheReminderLimitOutlivesARestart(t *testing.T) {
 // TestARefusedReminderIsNotSaved: one that comes too early changes nothing, so that it is refused while nothing can be saved, too.
 func TestARefusedReminderIsNotSaved(t *testing.T) {
 	storage := newFated()
-	srv := refserver.NewServer(t, &refserver.Options{
+	srv := servicetest.Start(t, &refserver.Options{
 		Start: start, Storage: storage, ReminderLimit: refserver.ReminderLimit{Requests: 1},
 	})
 	path := "/send-reminder?documentType=PDF&documentId=" + srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
@@ -142,30 +142,30 @@ func TestARefusedReminderIsNotSaved(t *testing.T) {
 	}
 	require.Equal(t, 200, remind())
 	var saved []refserver.Record
-	storage.Decide = func(records []refserver.Record) storagetest.Fate {
+	storage.Decide = func(records []refserver.Record) saveFate {
 		saved = append(saved, records...)
-		return storagetest.Fate(storage.fate.Load())
+		return saveFate(storage.fate.Load())
 	}
 	require.Equal(t, 429, remind())
-	storage.becomes(storagetest.Failed)
+	storage.becomes(saveFails)
 	require.Equal(t, 429, remind())
 	require.Empty(t, saved)
-	storage.becomes(storagetest.Saved)
+	storage.becomes(saveDone)
 	srv.Advance(15 * time.Minute)
 	require.Equal(t, 200, remind())
 }
 
 func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
 	storage := newFated()
-	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
+	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
-	storage.becomes(storagetest.Failed)
+	storage.becomes(saveFails)
 	for range 10 {
 		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+doc, "")
 		require.Equal(t, 503, status)
 	}
 	require.False(t, srv.Requests()[0].Counted)
-	storage.becomes(storagetest.Saved)
+	storage.becomes(saveDone)
 	for i := range 6 {
 		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+doc, "")
 		require.Equal(t, map[bool]int{true: 200, false: 429}[i < 5], status)
@@ -174,16 +174,16 @@ func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
 
 // TestTimeDoesNotGoBackBehindAnAdvance: the process ends right after an advance returned, and then the machine's clock is set back.
 func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
-	storage := &storagetest.Memory{}
+	storage := &memory{}
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		defer srv.Close()
 		time.Sleep(1000 * time.Hour)
 		srv.Advance(72 * time.Hour)
 		advanced, cut := srv.Now(), storage.Copy()
-		again := refserver.NewServer(t, &refserver.Options{Network: network, Storage: cut, Start: time.Now().Add(-900 * time.Hour)})
+		again := servicetest.Start(t, &refserver.Options{Network: network, Storage: cut, Start: time.Now().Add(-900 * time.Hour)})
 		defer again.Close()
 		require.Equal(t, advanced, again.Now())
 	})
@@ -192,9 +192,9 @@ func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
 // TestTimeGoesOnAfterARestart restarts with a clock that was set back.
 func TestTimeGoesOnAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // so that no real time passes
-		network, storage := refserver.NewNetwork(), &storagetest.Memory{}
+		network, storage := refserver.NewNetwork(), &memory{}
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		srv.Advance(72 * time.Hour)
 		time.Sleep(time.Minute)
 		advanced := srv.Now()
@@ -218,8 +218,8 @@ func TestTimeGoesOnAfterARestart(t *testing.T) {
 // TestOptionsOverWhatIsSaved restarts with another key and secret, which replace the saved ones, and with another workspace, which is
 // refused.
 func TestOptionsOverWhatIsSaved(t *testing.T) {
-	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
-	srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage})
+	storage, endpoint := &memory{}, newReceiver(t)
+	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	hook := srv.AddWebhook(refserver.Webhook{URL: endpoint.URL, Event: refserver.SignatureCompleted})
 	rotated := srv.AddWebhook(refserver.Webhook{URL: endpoint.URL, Event: refserver.FormResponse})
 	own, err := srv.RotateWebhookSecret(rotated)
@@ -262,7 +262,7 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 			{Kind: "form", ID: "f", Data: []byte(`{"v":3,"at":1,"d":{"ID":"f"}}`)},
 		},
 	} {
-		storage := &storagetest.Memory{}
+		storage := &memory{}
 		require.NoError(t, storage.Save(t.Context(), records))
 		_, err := refserver.Start(&refserver.Options{Storage: storage})
 		require.EqualError(t, err, "starting the reference service: "+want)
@@ -276,9 +276,9 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 // TestBoundsAreKept exceeds each bound and restarts. Old entries are gone in memory and in the storage, numbers continue, and pending
 // work is kept.
 func TestBoundsAreKept(t *testing.T) {
-	storage, endpoint := &storagetest.Memory{}, newReceiver(t)
+	storage, endpoint := &memory{}, newReceiver(t)
 	opts := refserver.Options{Start: start, Storage: storage, Keep: refserver.Keep{Requests: 8, Deliveries: 8, Messages: 8, Audit: 8}}
-	srv := refserver.NewServer(t, &opts)
+	srv := servicetest.Start(t, &opts)
 	hook := srv.AddWebhook(refserver.Webhook{URL: endpoint.URL, Event: refserver.SignatureCompleted})
 	remove := srv.FailWebhooks(refserver.WebhookFault{Drop: true})
 	pending := srv.TestWebhook(hook)

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // stuck is a storage whose Save can be made to block until its context ends.
 type stuck struct {
-	storagetest.Memory
+	memory
 	stuck atomic.Bool
 }
 
@@ -24,7 +24,7 @@ func (s *stuck) Save(ctx context.Context, records []refserver.Record) error {
 	if s.stuck.Load() {
 		<-ctx.Done()
 	}
-	return s.Memory.Save(ctx, records)
+	return s.memory.Save(ctx, records)
 }
 
 // TestClosingEndsASaveThatIsStuck: Close ends a blocked save after 10 seconds, even if a request waits for it.
@@ -32,13 +32,13 @@ func TestClosingEndsASaveThatIsStuck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage := refserver.NewNetwork(), &stuck{}
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		document := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 		synctest.Wait() // until no other goroutine wants the store, because virtual time stands still while one waits for a mutex
 		storage.stuck.Store(true)
 		broken := make(chan error, 1)
 		go func() {
-			_, err := clientOf(t, srv).Documents.Void(t.Context(), signforms.PDFDocument(document))
+			_, err := srv.Client().Documents.Void(t.Context(), signforms.PDFDocument(document))
 			broken <- err
 		}()
 		synctest.Wait()

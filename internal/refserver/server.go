@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/api"
@@ -31,7 +30,6 @@ type Server struct {
 	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
 
 	options   Options
-	t         reporter
 	clock     clock
 	ids       *signing.IDs
 	store     *store.Store
@@ -40,14 +38,11 @@ type Server struct {
 	outgoing  *http.Transport // of the sender
 	transport *http.Transport // of clients
 	requests  requestLog
-	refused   recent[string]
 	faults    *faults
-	http      *serving     // nil: it is reached through another server
-	handler   http.Handler // without Options.Middleware
+	http      *serving // nil: it is reached through another server
 	service   *api.API
 	finishing finishing
-	keeper    *keeper  // nil: nothing is kept
-	unread    sync.Map // the record by the SHA-256 of its file, for files that could not be read
+	keeper    *keeper // nil: nothing is kept
 	watchers  watchers
 	watching  sync.Once // the store tells of its changes
 	logger    *slog.Logger
@@ -61,60 +56,33 @@ type Server struct {
 	closing    sync.Once
 }
 
-// reporter is the part of a test that every method needs.
-type reporter interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-// NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the service
-// refuses returns an error. The log of a failed test ends with the requests that the server got and what it delivered,
-// as [Request.String] describes them.
-func NewServer(t testing.TB, opts *Options) *Server {
-	t.Helper()
-	s, err := start(t, opts)
-	if err != nil {
-		t.Fatalf("signformstest: %v", err)
-	}
-	t.Cleanup(func() {
-		s.Close()
-		if t.Failed() {
-			t.Log(s.history())
-		}
-	})
-	return s
-}
-
-// Start starts a server outside a test. The caller closes it. A wrong use of the methods that would fail a test panics; methods
-// with Try before their names return errors instead.
-func Start(opts *Options) (*Server, error) { return start(panicker{}, opts) }
-
 // maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.
 const maxIdle = 64
 
-func start(t reporter, opts *Options) (*Server, error) {
+// Start starts a server. The caller closes it.
+func Start(opts *Options) (*Server, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
 	limit, err := opts.check()
 	if err != nil {
-		return nil, ownInvalid(err)
+		return nil, err
 	}
 	if opts.Behind != nil {
 		own := *opts
 		own.Network, own.PublicURL = opts.Behind.options.Network, opts.Behind.PublicURL
-		return startWith(t, own, nil, opts.Behind.URL, limit)
+		return startWith(own, nil, opts.Behind.URL, limit)
 	}
 	listener, url, err := listen(opts.Network, opts.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
-	return startWith(t, *opts, listener, url, limit)
+	return startWith(*opts, listener, url, limit)
 }
 
 // startWith starts a server that serves on a listener, unless that is nil.
-func startWith(t reporter, opts Options, listener net.Listener, url string, limit api.Limit) (*Server, error) {
-	s := newServer(t, opts, url)
+func startWith(opts Options, listener net.Listener, url string, limit api.Limit) (*Server, error) {
+	s := newServer(opts, url)
 	if err := s.open(); err != nil {
 		if listener != nil {
 			listener.Close()
@@ -122,7 +90,8 @@ func startWith(t reporter, opts Options, listener net.Listener, url string, limi
 		s.stop()
 		return nil, fmt.Errorf("starting the reference service: %w", err)
 	}
-	s.run(limit)
+	s.service = s.newAPI(limit)
+	s.running.Go(func() { s.sender.Run(s.ctx) })
 	if listener == nil {
 		return s, nil
 	}
@@ -141,21 +110,19 @@ const receiverIdle = time.Second
 // maxReceiverHeader is the maximum size of the header of a receiver's answer, in bytes. The log of deliveries stores the header.
 const maxReceiverHeader = 64 << 10
 
-func newServer(t reporter, opts Options, url string) *Server {
+func newServer(opts Options, url string) *Server {
 	public := strings.TrimRight(cmp.Or(opts.PublicURL, url), "/")
 	keep := opts.Keep.withDefaults()
 	s := &Server{
 		URL:       url,
 		PublicURL: public,
 		options:   opts,
-		t:         t,
 		logger:    opts.Logger,
 		clock:     clock{start: opts.Start},
 		ids:       signing.NewIDs(opts.Seed),
 		faults:    newFaults(opts.Seed),
 		links:     signing.Links{Base: public, Prefix: opts.Prefix},
 		requests:  requestLog{most: keep.Requests},
-		refused:   recent[string]{most: keep.Requests},
 		advancing: make(chan struct{}, 1),
 		outgoing: &http.Transport{
 			MaxIdleConnsPerHost: 16, IdleConnTimeout: receiverIdle, DisableCompression: true, MaxResponseHeaderBytes: maxReceiverHeader,
@@ -183,16 +150,6 @@ func newServer(t reporter, opts Options, url string) *Server {
 	})
 	return s
 }
-
-// run starts what works beside requests.
-func (s *Server) run(limit api.Limit) {
-	s.running.Go(func() { s.sender.Run(s.ctx) })
-	s.handler = s.unlessStopped(s.newHandler(limit))
-}
-
-// ServeHTTP answers a request as the server does that arrived at its address, but without [Options].Middleware. It implements
-// [http.Handler], for Options.Behind.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // listen returns a listener on addr, or under a free name of the network, and its URL.
 func listen(n *Network, addr string) (net.Listener, string, error) {
@@ -240,8 +197,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
 //
 // A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods that would change
-// something return an error that matches [ErrClosed], or fail the test where they return no error. What tests call in goroutines and
-// cleanups does nothing: Advance, ClearFaults, and the functions that Fail and FailWebhooks return.
+// something return an error that matches [ErrClosed]; ClearFaults does nothing.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save
@@ -261,13 +217,6 @@ func (s *Server) Close() {
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
-// Format prints the URL for every verb: a server holds keys, secrets, signing links and personal data. For %w, and for a server
-// in an unexported field that is printed with a verb such as %s, fmt calls no methods and prints it all. go vet reports such verbs.
-func (s *Server) Format(w fmt.State, _ rune) { fmt.Fprintf(w, "signformstest.Server(%s)", s.URL) }
-
-// LogValue returns what Format prints.
-func (s *Server) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(s)) }
-
 // stampClock returns the time for x-timestamp.
 func (s *Server) stampClock() time.Time {
 	if s.options.VirtualTimestamps {
@@ -275,26 +224,3 @@ func (s *Server) stampClock() time.Time {
 	}
 	return time.Now()
 }
-
-// require fails the test, or panics outside of one, unless the caller's input is ok.
-func (s *Server) require(ok bool, format string, args ...any) {
-	if !ok {
-		s.t.Helper()
-		s.t.Fatalf("signformstest: "+format, args...)
-	}
-}
-
-// must returns a function that returns the id, or fails the test with the method's name.
-func (s *Server) must(method string) func(id string, err error) string {
-	return func(id string, err error) string {
-		s.t.Helper()
-		s.require(err == nil, "%s: %v", method, err)
-		return id
-	}
-}
-
-type panicker struct{}
-
-func (panicker) Helper() {}
-
-func (panicker) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }

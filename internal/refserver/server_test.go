@@ -10,11 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestEveryEventArrivesSigned(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?", Required: true}, {Question: "More?"}}})
 	pdf := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
@@ -50,7 +51,7 @@ func TestEveryEventArrivesSigned(t *testing.T) {
 }
 
 func TestRefusedActsSayWhy(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", SigningOrder: true, Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})
 	ann, ben := srv.Signer(doc, "ann@example.com"), srv.Signer(doc, "ben@example.com")
 
@@ -71,7 +72,7 @@ func TestRefusedActsSayWhy(t *testing.T) {
 }
 
 func TestAnIDOfAnotherKindOfRecordIsNamed(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
@@ -88,11 +89,11 @@ func TestAnIDOfAnotherKindOfRecordIsNamed(t *testing.T) {
 	require.NoError(t, err)
 	status, answer := call(t, srv, "GET", "/get-form-responses?formId="+other+"&responseId="+response, "")
 	require.Equal(t, 404, status)
-	require.Equal(t, "No such response: it is of another template or form", answer["message"])
+	require.Equal(t, "No such response: it is of another form", answer["message"])
 }
 
 func TestEachActChangesTheStatus(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	add := func() string {
 		return srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	}
@@ -117,7 +118,7 @@ func TestEachActChangesTheStatus(t *testing.T) {
 }
 
 func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", ExpiresFor: time.Hour, Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
 	})
@@ -151,7 +152,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 }
 
 func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?", Required: true}}})
 	_, err := srv.SubmitForm(form, refserver.Submission{})
 	require.EqualError(t, err, `answers: the question "Name?" (field q1) needs an answer`)
@@ -160,7 +161,7 @@ func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
 }
 
 func TestDocumentsExpireInOrderWithTheirOwnTime(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	signer := []refserver.Signer{{Email: "ann@example.com"}}
 	late := srv.AddDocument(refserver.Document{Name: "Late", Signers: signer, ExpiresFor: 48 * time.Hour})
 	early := srv.AddDocument(refserver.Document{Name: "Early", Signers: signer, ExpiresFor: 24 * time.Hour})
@@ -182,7 +183,7 @@ func TestDocumentsExpireInOrderWithTheirOwnTime(t *testing.T) {
 }
 
 // get opens a page and returns its status and its text.
-func get(t *testing.T, srv *refserver.Server, url string) (int, string) {
+func get(t *testing.T, srv *servicetest.Server, url string) (int, string) {
 	t.Helper()
 	resp, err := srv.HTTPClient().Get(url)
 	require.NoError(t, err)
@@ -193,7 +194,7 @@ func get(t *testing.T, srv *refserver.Server, url string) (int, string) {
 }
 
 func TestSigningLinksOpen(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease & more", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	r := newReceiver(t)
 	srv.AddWebhook(refserver.Webhook{URL: r.URL, Event: refserver.SignatureCompleted})
@@ -219,7 +220,7 @@ func TestSigningLinksOpen(t *testing.T) {
 }
 
 func TestSigningLinksSign(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", SigningOrder: true, Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}, {Email: "ben@example.com"}},
 	})
@@ -251,7 +252,7 @@ func TestSigningLinksSign(t *testing.T) {
 }
 
 func TestPDFsAndFormLinksOpen(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	_, pdf := get(t, srv, srv.URL+"/documents/"+doc+".pdf")
 	require.Regexp(t, `^%PDF-1\.4\n(?s:.*)%%EOF\n$`, pdf)
@@ -268,7 +269,7 @@ func TestPDFsAndFormLinksOpen(t *testing.T) {
 	require.Equal(t, pdf, finished)
 
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
-	_, err := clientOf(t, srv).Forms.Send(t.Context(), signforms.FormSendParams{FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
+	_, err := srv.Client().Forms.Send(t.Context(), signforms.FormSendParams{FormID: form, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}}})
 	require.NoError(t, err)
 	mail := srv.Messages()
 	_, text := get(t, srv, string(mail[len(mail)-1].Link))
@@ -280,7 +281,7 @@ func TestPDFsAndFormLinksOpen(t *testing.T) {
 }
 
 func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	for range 100 {
 		srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	}
@@ -300,10 +301,10 @@ func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
 func TestTheClockEnds(t *testing.T) {
 	const century = 100 * 365 * 24 * time.Hour
 	for _, begin := range []time.Time{{}, start, time.Unix(0, 0)} {
-		srv := refserver.NewServer(t, &refserver.Options{Start: begin})
+		srv := servicetest.Start(t, &refserver.Options{Start: begin})
 		before := srv.Now()
 		for moved := 0; ; moved++ {
-			err := srv.TryAdvance(t.Context(), century)
+			err := srv.Server.Advance(t.Context(), century)
 			if err != nil {
 				require.ErrorIs(t, err, refserver.ErrInvalid)
 				require.ErrorContains(t, err, "would move the clock past 2262-04-11")
@@ -313,9 +314,9 @@ func TestTheClockEnds(t *testing.T) {
 			require.GreaterOrEqual(t, srv.Now().Sub(before), century)
 			before = srv.Now()
 		}
-		err := srv.TryAdvance(t.Context(), math.MaxInt64)
+		err := srv.Server.Advance(t.Context(), math.MaxInt64)
 		require.ErrorIs(t, err, refserver.ErrInvalid)
 		require.Less(t, srv.Now().Sub(before), century, "the clock stays where it is")
-		require.NoError(t, srv.TryAdvance(t.Context(), time.Hour))
+		require.NoError(t, srv.Server.Advance(t.Context(), time.Hour))
 	}
 }

@@ -14,11 +14,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // dialIn connects to a server in a network by hand.
-func dialIn(t *testing.T, network *refserver.Network, srv *refserver.Server) net.Conn {
+func dialIn(t *testing.T, network *refserver.Network, srv *servicetest.Server) net.Conn {
 	t.Helper()
 	address, err := url.Parse(srv.URL)
 	require.NoError(t, err)
@@ -35,7 +36,7 @@ func TestBodiesThatDoNotArrive(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := refserver.NewNetwork()
 				defer network.Close()
-				srv := refserver.NewServer(t, &refserver.Options{Network: network, APIKey: "right"})
+				srv := servicetest.Start(t, &refserver.Options{Network: network, APIKey: "right"})
 				defer srv.Close()
 				conn := dialIn(t, network, srv)
 				defer conn.Close()
@@ -57,7 +58,7 @@ func TestAHandlerMayTakeLongerThanABody(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			network := refserver.NewNetwork()
 			defer network.Close()
-			srv := refserver.NewServer(t, &refserver.Options{Network: network, Middleware: func(http.Handler) http.Handler {
+			srv := servicetest.Start(t, &refserver.Options{Network: network, Middleware: func(http.Handler) http.Handler {
 				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					io.Copy(io.Discard, r.Body)
 					select {
@@ -78,7 +79,7 @@ func TestAHandlerMayTakeLongerThanABody(t *testing.T) {
 
 // TestLargeUploadsGetTheirRefusal: a client that is still sending when it is refused gets the answer and no reset.
 func TestLargeUploadsGetTheirRefusal(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	for range 10 {
 		answer, err := srv.HTTPClient().Post(srv.URL+"/pdf-template-lambda", "application/json", strings.NewReader(strings.Repeat("x", 9<<20)))
 		require.NoError(t, err)
@@ -87,11 +88,11 @@ func TestLargeUploadsGetTheirRefusal(t *testing.T) {
 	}
 }
 
-// TestUploadsLeaveNoFiles: what a handler's form had on the disk is gone with the answer.
+// TestUploadsLeaveNoFiles: what a handler's form had on the disk is gone after the answer.
 func TestUploadsLeaveNoFiles(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	srv := refserver.NewServer(t, &refserver.Options{Middleware: func(http.Handler) http.Handler {
+	srv := servicetest.Start(t, &refserver.Options{Middleware: func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := r.ParseMultipartForm(1); err != nil {
 				t.Error(err)
@@ -105,6 +106,7 @@ func TestUploadsLeaveNoFiles(t *testing.T) {
 	answer, err := srv.HTTPClient().Post(srv.URL, "multipart/form-data; boundary=x", strings.NewReader(body))
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
+	srv.Close() // net/http removes the files after the answer
 	files, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Empty(t, files)
@@ -115,7 +117,7 @@ func TestAFormThatDoesNotArriveHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network})
+		srv := servicetest.Start(t, &refserver.Options{Network: network})
 		defer srv.Close()
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 		link, err := url.Parse(string(srv.Messages()[0].Link))
@@ -133,7 +135,7 @@ func TestAFormThatDoesNotArriveHoldsUpNobody(t *testing.T) {
 
 // TestAFormThatIsTooLarge: it is refused, whether it announces its length or not, and signs nothing.
 func TestAFormThatIsTooLarge(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	link := string(srv.Messages()[0].Link)
 	body := "x=" + strings.Repeat("x", 1<<20)

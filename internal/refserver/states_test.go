@@ -8,16 +8,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func sendOffer(t *testing.T, srv *refserver.Server) (templateID string, sent *signforms.SendResult) {
+func sendOffer(t *testing.T, srv *servicetest.Server) (templateID string, sent *signforms.SendResult) {
 	t.Helper()
 	templateID = srv.AddTemplate(refserver.Template{
 		Name: "Offer", SigningOrder: true, Roles: []refserver.Role{{Title: "Seller"}, {Title: "Buyer"}},
 		Fields: []refserver.TemplateField{{Name: "Place", Role: "Seller", Kind: refserver.TextField, Page: 1, Width: 0.5, Height: 0.1}},
 	})
-	sent, err := clientOf(t, srv).Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID,
 		Receivers: []signforms.Receiver{
 			{Name: "Sam", Email: "sam@example.com", RoleTitle: "Seller"}, {Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"},
@@ -28,7 +29,7 @@ func sendOffer(t *testing.T, srv *refserver.Server) (templateID string, sent *si
 }
 
 func TestFindDocumentTellsWhereItStands(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
+	srv := servicetest.Start(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
 	templateID, sent := sendOffer(t, srv)
 	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "sam@example.com").From(refserver.Origin{IP: "192.0.2.9"}).
 		Sign(refserver.FieldValue{Name: "Place", Value: "Rome"}))
@@ -51,7 +52,7 @@ func TestFindDocumentTellsWhereItStands(t *testing.T) {
 }
 
 func TestFindDocumentsPagesNewestFirst(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
+	srv := servicetest.Start(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
 	for _, name := range []string{"First", "Second", "Third"} {
 		srv.AddDocument(refserver.Document{Name: name, Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 		srv.Advance(time.Hour)
@@ -92,10 +93,10 @@ func TestFindDocumentsPagesNewestFirst(t *testing.T) {
 }
 
 func TestLinksTellWhatTheyOpen(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	_, sent := sendOffer(t, srv)
 	formID := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "How?", Required: true}}})
-	_, err := clientOf(t, srv).Forms.Send(t.Context(), signforms.FormSendParams{
+	_, err := srv.Client().Forms.Send(t.Context(), signforms.FormSendParams{
 		FormID: formID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}},
 	})
 	require.NoError(t, err)
@@ -117,7 +118,7 @@ func TestLinksTellWhatTheyOpen(t *testing.T) {
 }
 
 func TestRecordsAreListed(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	templateID, _ := sendOffer(t, srv)
 	formID := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "How?"}}})
 	responseID, err := srv.SubmitForm(formID, refserver.Submission{Answers: map[string]string{"How?": "well"}})

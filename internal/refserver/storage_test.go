@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // fated is a storage whose saves and loads can be made to fail or to have an unknown outcome.
 type fated struct {
-	storagetest.Memory
+	memory
 	fate     atomic.Int32 // the fate of every save
 	saves    atomic.Int32
 	loadFail atomic.Bool
@@ -25,27 +25,27 @@ type fated struct {
 
 func newFated() *fated {
 	f := &fated{}
-	f.Decide = func([]refserver.Record) storagetest.Fate {
+	f.Decide = func([]refserver.Record) saveFate {
 		f.saves.Add(1)
-		return storagetest.Fate(f.fate.Load())
+		return saveFate(f.fate.Load())
 	}
 	return f
 }
 
-func (f *fated) becomes(fate storagetest.Fate) { f.fate.Store(int32(fate)) }
+func (f *fated) becomes(fate saveFate) { f.fate.Store(int32(fate)) }
 
 func (f *fated) Load(ctx context.Context, yield func(refserver.Record) error) error {
 	if f.loadFail.Load() {
 		return errors.New("no loading")
 	}
-	return f.Memory.Load(ctx, yield)
+	return f.memory.Load(ctx, yield)
 }
 
 var ann = []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}
 
 // changes holds one change of each kind, made by a program or a client. Each returns the status of the answer or the error of the
 // method.
-func changes(t *testing.T, srv *refserver.Server) map[string]func() (int, error) {
+func changes(t *testing.T, srv *servicetest.Server) map[string]func() (int, error) {
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
@@ -59,29 +59,29 @@ func changes(t *testing.T, srv *refserver.Server) map[string]func() (int, error)
 	}
 	return map[string]func() (int, error){
 		"template": method(func() error {
-			_, err := srv.TryAddTemplate(refserver.Template{Name: "Another", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
+			_, err := srv.Server.AddTemplate(refserver.Template{Name: "Another", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: []byte("%PDF")})
 			return err
 		}),
 		"form": method(func() error {
-			_, err := srv.TryAddForm(refserver.Form{Title: "F", Fields: []refserver.Field{{Question: "?"}}})
+			_, err := srv.Server.AddForm(refserver.Form{Title: "F", Fields: []refserver.Field{{Question: "?"}}})
 			return err
 		}),
 		"document": method(func() error {
-			_, err := srv.TryAddDocument(refserver.Document{Name: "D", Signers: ann})
+			_, err := srv.Server.AddDocument(refserver.Document{Name: "D", Signers: ann})
 			return err
 		}),
 		"webhook": method(func() error {
-			_, err := srv.TryAddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.FormResponse})
+			_, err := srv.Server.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.FormResponse})
 			return err
 		}),
 		"key":         method(func() error { _, err := srv.AddAPIKey(); return err }),
 		"view":        method(func() error { return srv.Signer(doc, "ann@example.com").View() }),
 		"expire":      method(func() error { return srv.Expire(doc) }),
 		"submit":      method(func() error { _, err := srv.SubmitForm(form, refserver.Submission{}); return err }),
-		"sample":      method(func() error { _, err := srv.TryTestWebhook(hook); return err }),
+		"sample":      method(func() error { _, err := srv.Server.TestWebhook(hook); return err }),
 		"disable":     method(func() error { return srv.DisableWebhook(hook) }),
 		"rotate":      method(func() error { _, err := srv.RotateWebhookSecret(hook); return err }),
-		"advance":     method(func() error { return srv.TryAdvance(t.Context(), time.Second) }),
+		"advance":     method(func() error { return srv.Server.Advance(t.Context(), time.Second) }),
 		"reset":       method(func() error { return srv.Reset() }),
 		"void":        request("/void-document?documentType=PDF&documentId="+doc, ""),
 		"remind":      request("/send-reminder?documentType=PDF&documentId="+doc, ""),
@@ -93,20 +93,20 @@ func changes(t *testing.T, srv *refserver.Server) map[string]func() (int, error)
 // TestASaveThatFailsChangesNothing makes each change while the storage fails. The change is refused and leaves no trace. Afterwards it
 // succeeds.
 func TestASaveThatFailsChangesNothing(t *testing.T) {
-	names := changes(t, refserver.NewServer(t, nil))
+	names := changes(t, servicetest.Start(t, nil))
 	for name := range names {
 		t.Run(name, func(t *testing.T) {
 			storage := newFated()
-			srv := refserver.NewServer(t, &refserver.Options{Start: start, Storage: storage, PublicURL: publicURL, Seed: 1})
+			srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage, PublicURL: publicURL, Seed: 1})
 			change := changes(t, srv)[name]
 			before, saved := stateOf(srv), storage.Count("")
-			storage.becomes(storagetest.Failed)
+			storage.becomes(saveFails)
 			status, err := change()
 			require.True(t, errors.Is(err, refserver.ErrStorage) || status == 503, "%v %d", err, status)
 			require.Equal(t, before, stateOf(srv))
 			require.Equal(t, saved, storage.Count(""))
 
-			storage.becomes(storagetest.Saved)
+			storage.becomes(saveDone)
 			saves := storage.saves.Load()
 			status, err = change()
 			require.True(t, err == nil && (status == 0 || status == 200), "%v %d", err, status)
@@ -118,19 +118,19 @@ func TestASaveThatFailsChangesNothing(t *testing.T) {
 // TestASaveThatMayHaveBeenCarriedOutStopsTheService: every request is answered 503 and nothing changes until it is started again, when
 // the change is either there or not, as the storage says.
 func TestASaveThatMayHaveBeenCarriedOutStopsTheService(t *testing.T) {
-	for fate, there := range map[storagetest.Fate]bool{storagetest.UnknownKept: true, storagetest.UnknownLost: false} {
+	for fate, there := range map[saveFate]bool{saveKept: true, saveLost: false} {
 		storage := newFated()
 		opts := refserver.Options{Start: start, Storage: storage, PublicURL: publicURL}
-		srv := refserver.NewServer(t, &opts)
+		srv := servicetest.Start(t, &opts)
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
-		require.NoError(t, srv.CheckStorage())
+		require.NoError(t, srv.Stopped())
 		storage.becomes(fate)
 		err := srv.Signer(doc, "ann@example.com").Sign()
 		require.ErrorIs(t, err, refserver.ErrStorage)
 		require.ErrorIs(t, err, refserver.ErrStopped)
-		require.ErrorIs(t, srv.CheckStorage(), refserver.ErrStopped)
+		require.ErrorIs(t, srv.Stopped(), refserver.ErrStopped)
 
-		storage.becomes(storagetest.Saved)
+		storage.becomes(saveDone)
 		saves := storage.saves.Load()
 		for method, path := range map[string]string{
 			http.MethodPost: "/void-document?documentType=PDF&documentId=" + doc, http.MethodGet: "/get-documents?documentType=PDF",
@@ -141,7 +141,7 @@ func TestASaveThatMayHaveBeenCarriedOutStopsTheService(t *testing.T) {
 		}
 		require.ErrorIs(t, srv.Expire(doc), refserver.ErrStopped)
 		require.Equal(t, saves, storage.saves.Load(), "nothing is saved any more")
-		again, _ := restart(t, srv, &storage.Memory, opts)
+		again, _ := restart(t, srv, &storage.memory, opts)
 		d, _ := again.FindDocument(doc)
 		require.Equal(t, there, d.Status == refserver.StatusSigned, "%s", d.Status)
 	}
@@ -154,23 +154,23 @@ func TestReadingSavesNothing(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
 		storage := newFated()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage, PublicURL: publicURL})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage, PublicURL: publicURL})
 		defer srv.Close()
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, ExpiresFor: time.Hour})
 		time.Sleep(2 * time.Hour)
-		storage.becomes(storagetest.Failed)
+		storage.becomes(saveFails)
 		saves := storage.saves.Load()
 		d, _ := srv.FindDocument(doc)
 		require.Equal(t, refserver.Status("EXPIRED"), d.Status)
 		require.Len(t, srv.Audit(doc), 3)
 		require.Equal(t, saves, storage.saves.Load())
 
-		unsaved := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
+		unsaved := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
 		defer unsaved.Close()
 		require.Equal(t, stateOf(srv), stateOf(unsaved))
-		storage.becomes(storagetest.Saved)
+		storage.becomes(saveDone)
 		srv.AddDocument(refserver.Document{Name: "Another", Draft: true})
-		saved := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
+		saved := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
 		defer saved.Close()
 		require.Equal(t, stateOf(srv), stateOf(saved))
 	})
@@ -188,25 +188,25 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		defer srv.Close()
 		srv.AddWebhook(refserver.Webhook{URL: endpoint(network, arrived), Event: refserver.SignatureCompleted})
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 		inner := storage.Decide
-		storage.Decide = func(records []refserver.Record) storagetest.Fate {
+		storage.Decide = func(records []refserver.Record) saveFate {
 			if records[0].Kind != "delivery" {
-				return storagetest.Saved // the signature; the later saves are outcomes of attempts
+				return saveDone // the signature; the later saves are outcomes of attempts
 			}
 			return inner(records)
 		}
-		storage.becomes(storagetest.Failed)
+		storage.becomes(saveFails)
 		require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
 		require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
 		time.Sleep(3 * time.Minute)
 		require.Equal(t, int32(1), arrived.Load())
 		require.LessOrEqual(t, storage.saves.Load(), int32(190), "about one try a second")
 
-		storage.becomes(storagetest.Saved)
+		storage.becomes(saveDone)
 		require.NoError(t, srv.Settle(t.Context()))
 		require.Equal(t, int32(2), arrived.Load(), "signed and completed")
 		for _, d := range srv.Deliveries() {
@@ -223,12 +223,12 @@ func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
 			defer network.Close()
-			srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+			srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 			defer srv.Close()
 			url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				n := arrived.Add(1)
 				if n == 1 {
-					storage.becomes(storagetest.Failed)
+					storage.becomes(saveFails)
 				}
 				w.WriteHeader(statuses[min(int(n), len(statuses))-1])
 			}))
@@ -237,7 +237,7 @@ func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
 			require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
 			time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
 			synctest.Wait()
-			storage.becomes(storagetest.Saved)
+			storage.becomes(saveDone)
 			time.Sleep(10 * time.Second)
 			require.NoError(t, srv.Settle(t.Context()))
 			require.EqualValues(t, len(statuses), arrived.Load())
@@ -254,20 +254,20 @@ func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
 		defer network.Close()
-		var cut *storagetest.Memory
+		var cut *memory
 		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			if arrived.Add(1) == 1 {
 				cut = storage.Copy()
 			}
 		}))
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		srv.TestWebhook(srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted}))
 		require.NoError(t, srv.Settle(t.Context()))
 		srv.Close()
 		require.Equal(t, int32(1), arrived.Load())
 
 		cut.Decide = nil
-		again := refserver.NewServer(t, &refserver.Options{Network: network, Storage: cut})
+		again := servicetest.Start(t, &refserver.Options{Network: network, Storage: cut})
 		defer again.Close()
 		synctest.Wait()
 		require.NoError(t, again.Settle(t.Context()))
@@ -281,15 +281,15 @@ func TestAClaimIsShownButNotSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, saved := refserver.NewNetwork(), newFated(), 0
 		defer network.Close()
-		srv := refserver.NewServer(t, &refserver.Options{Network: network, Storage: storage})
+		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		defer srv.Close()
 		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }))
 		hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
 		happenings, stop := srv.Watch(100)
 		defer stop()
-		storage.Decide = func(records []refserver.Record) storagetest.Fate {
+		storage.Decide = func(records []refserver.Record) saveFate {
 			saved += len(records)
-			return storagetest.Saved
+			return saveDone
 		}
 		id := srv.TestWebhook(hook)
 		synctest.Wait()
@@ -303,15 +303,5 @@ func TestAClaimIsShownButNotSaved(t *testing.T) {
 			}
 		}
 		require.Equal(t, 2, told, "pending, delivered")
-	})
-}
-
-func TestMemoryStorage(t *testing.T) {
-	storagetest.Run(t, func(*testing.T) (refserver.Storage, func() refserver.Storage) {
-		m := &storagetest.Memory{}
-		return m, func() refserver.Storage {
-			m = m.Copy()
-			return m
-		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -33,7 +34,7 @@ func TestNothingIsLost(t *testing.T) {
 		accepted.Store(r.URL.Path+string(body), true)
 	}))
 	t.Cleanup(endpoint.Close)
-	srv := refserver.NewServer(t, &refserver.Options{Seed: 3})
+	srv := servicetest.Start(t, &refserver.Options{Seed: 3})
 	paths := map[string]string{} // by webhook
 	for _, path := range []string{"/a", "/b", "/c"} {
 		hook := srv.AddWebhook(refserver.Webhook{URL: endpoint.URL + path, Event: refserver.SignatureCompleted})

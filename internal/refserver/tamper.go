@@ -20,10 +20,6 @@ func about(e signing.Event, id string) bool {
 	return e.SourceID == id || e.Document != nil && e.Document.ID == id || e.Response != nil && (e.Response.ID == id || e.Response.ObjectID == id)
 }
 
-func (f WebhookFault) edit(body []byte, pad int) []byte {
-	return delivery.Edit(body, delivery.Changes{OmitType: f.OmitType, Type: f.Type, Pad: pad})
-}
-
 // tamper changes what an attempt sends.
 func (s *Server) tamper(a *delivery.Request) {
 	f, ok := s.faults.webhook(a, s.Now())
@@ -37,13 +33,8 @@ func (s *Server) tamper(a *delivery.Request) {
 	if f.Shift != 0 {
 		a.Timestamp = delivery.TimestampFormat(s.options.Profile.Timestamps).Format(s.stampClock().Add(f.Shift))
 	}
-	if f.OmitType || f.Type != "" || f.Pad > 0 {
-		a.Body = f.edit(a.Body, f.Pad)
-	}
+	a.Body = delivery.Edit(a.Body, delivery.Changes{OmitType: f.OmitType, Type: f.Type})
 	a.Seal()
-	if f.OmitHeader != "" {
-		a.Header.Del(f.OmitHeader)
-	}
 	if f.Reencode {
 		a.Body = reencode(a.Body)
 	}

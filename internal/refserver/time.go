@@ -2,36 +2,28 @@ package refserver
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
 // Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the way (webhook retries, documents
-// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Then
-// calls of the server's clients that wait to send a reminder look at the clock again. Different webhooks deliver side by side.
+// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Different
+// webhooks deliver side by side.
 //
 // Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of the wall clock
 // is not waited for again until it answers: what falls due to it is delivered beside the clock, one after the other and perhaps later
-// than due. [Server.Unanswering] names such webhooks. A closed server is not advanced, and that fails no test: a goroutine that
-// advances may outlive the server.
-func (s *Server) Advance(d time.Duration) {
-	s.t.Helper()
-	err := s.TryAdvance(context.Background(), d)
-	s.require(err == nil || errors.Is(err, ErrClosed), "Advance: %v", err)
-}
-
-// TryAdvance is [Server.Advance], but returns an error: ctx's when that ends first, one that matches [ErrStorage] when the server's
-// state could not be saved, and [ErrClosed] when the server is closed. Then the clock was moved a part of the way, or not at all, and
-// what is not due by then stays due at its time. A d that is negative or too large is an error that matches [ErrInvalid], and the clock
-// stays where it is. [Server.Now] tells how far an advance has come.
-func (s *Server) TryAdvance(ctx context.Context, d time.Duration) error {
+// than due. [Server.Unanswering] names such webhooks.
+//
+// The error is ctx's when that ends first; one that matches [ErrStorage] when the server's state could not be saved, and [ErrClosed]
+// when the server is closed. Then the clock was moved a part of the way, or not at all, and what is not due by then stays due at its
+// time: [Server.Now] tells how far an advance has come. A d that is negative or too large matches [ErrInvalid].
+func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 	switch {
 	case d < 0:
 		return invalid("", "%v would move the clock back", d)
 	case s.store.Closed():
-		return s.publicError(store.ErrClosed)
+		return store.ErrClosed
 	}
 	select {
 	case s.advancing <- struct{}{}:
@@ -44,7 +36,7 @@ func (s *Server) TryAdvance(ctx context.Context, d time.Duration) error {
 	}
 	err := s.advance(ctx, d)
 	s.watchers.tell(Happening{Kind: ClockHappening, At: s.Now()})
-	return s.publicError(err)
+	return err
 }
 
 // Unanswering returns the ids of the webhooks that have deliveries under way and gave their last attempt no answer in time, in no
@@ -99,4 +91,4 @@ func (s *Server) nextDue() (at time.Time, ok bool) {
 // Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an
 // error, does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
 // [ErrClosed] when the server is closed first.
-func (s *Server) Settle(ctx context.Context) error { return s.publicError(s.sender.Settle(ctx)) }
+func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -25,7 +26,7 @@ func drain(happenings <-chan refserver.Happening) (all []refserver.Happening) {
 }
 
 func TestWatchTellsWhatHappens(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	happenings, stop := srv.Watch(100)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	call(t, srv, "GET", "/get-documents?documentType=PDF", "")
@@ -52,7 +53,7 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 
 // TestWatchersThatAreSlowMissTheOldest: when more happens than there is room for, the newest are kept and the missing ones are counted.
 func TestWatchersThatAreSlowMissTheOldest(t *testing.T) {
-	srv := refserver.NewServer(t, &refserver.Options{Start: start})
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	happenings, stop := srv.Watch(3)
 	defer stop()
 	whole, stopWhole := srv.Watch(1000)
@@ -72,7 +73,7 @@ func TestWatchersThatAreSlowMissTheOldest(t *testing.T) {
 }
 
 func TestClosingEndsWatching(t *testing.T) {
-	srv := refserver.NewServer(t, nil)
+	srv := servicetest.Start(t, nil)
 	happenings, stop := srv.Watch(1)
 	srv.Close()
 	require.Empty(t, drain(happenings))

@@ -43,13 +43,13 @@ func tracked(want, id, kind string) error {
 // again, its schedule goes on where it was; a dead one stays dead. The error matches [ErrNotFound] when there is no such delivery,
 // and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
 func (s *Server) Resend(deliveryID string) error {
-	return s.publicError(s.store.Update(func(tx *store.Tx) error {
+	return s.store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(deliveryID)
 		if err != nil {
 			return err
 		}
 		return resend(tx, d)
-	}))
+	})
 }
 
 // ResendFailed does what Resend does for every delivery of the webhook that was created at since or later and whose last
@@ -73,7 +73,7 @@ func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err err
 		return nil
 	})
 	if err != nil {
-		return 0, s.publicError(err)
+		return 0, err
 	}
 	return n, nil
 }
@@ -114,7 +114,7 @@ func (s *Server) DeleteWebhook(webhookID string) error {
 	if err == nil {
 		s.sender.Stop(webhookID)
 	}
-	return s.publicError(err)
+	return err
 }
 
 // setDisabled turns a webhook off, which cancels what is pending or under way at once, or on again.
@@ -123,7 +123,7 @@ func (s *Server) setDisabled(id string, disabled bool) error {
 	if err == nil && disabled {
 		s.sender.Stop(id)
 	}
-	return s.publicError(err)
+	return err
 }
 
 func (s *Server) changeWebhook(id string, change func(*store.Webhook)) error {
@@ -142,5 +142,5 @@ func (s *Server) changeWebhook(id string, change func(*store.Webhook)) error {
 // error matches [ErrNotFound] when there is no such webhook.
 func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
 	secret = s.ids.Token()
-	return s.created(secret, s.changeWebhook(webhookID, func(w *store.Webhook) { w.Secret = secret }))
+	return secret, s.changeWebhook(webhookID, func(w *store.Webhook) { w.Secret = secret })
 }

@@ -1,6 +1,7 @@
 package reminderlimit_test
 
 import (
+	"context"
 	"io"
 	"math"
 	"net/http"
@@ -30,7 +31,7 @@ type simService struct {
 	records []api.Record
 }
 
-func newSimService(t *testing.T, limit api.Limit, intercept func(http.ResponseWriter, *http.Request, *api.Call, func(http.ResponseWriter))) *simService {
+func newSimService(t *testing.T, limit api.Limit, intercept func(context.Context, *api.Call, func() api.Answer) api.Answer) *simService {
 	t.Helper()
 	s := &simService{}
 	records, ids := store.New(time.Now), signing.NewIDs(1)

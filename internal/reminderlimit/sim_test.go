@@ -181,38 +181,28 @@ func (s *sim) passage() passage {
 }
 
 // intercept answers in place of the service, or spoils its answer.
-func (s *sim) intercept(w http.ResponseWriter, r *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+func (s *sim) intercept(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
 	x := s.draw() / s.answers
 	if x >= 1 {
-		work(w)
-		return
+		return work()
 	}
+	a := api.Answer{Status: http.StatusTooManyRequests, Header: http.Header{}}
 	switch int(x * 6) {
-	case 0:
-		w.WriteHeader(http.StatusTooManyRequests)
 	case 1:
-		w.Header().Set("Retry-After", fmt.Sprint(int(s.upTo(time.Hour).Seconds())))
-		w.WriteHeader(http.StatusTooManyRequests)
+		a.Header.Set("Retry-After", fmt.Sprint(int(s.upTo(time.Hour).Seconds())))
 	case 2:
-		w.Header().Set("Retry-After", time.Now().Add(s.upTo(10*time.Minute)).UTC().Format(http.TimeFormat))
-		w.WriteHeader(http.StatusTooManyRequests)
+		a.Header.Set("Retry-After", time.Now().Add(s.upTo(10*time.Minute)).UTC().Format(http.TimeFormat))
 	case 3:
-		http.Error(w, "gone for tea", http.StatusServiceUnavailable)
+		a.Status, a.Body = http.StatusServiceUnavailable, []byte("gone for tea")
 	case 4:
-		work(&spoiled{header: http.Header{}})
-		w.WriteHeader(http.StatusInternalServerError)
+		work()
+		a.Status = http.StatusInternalServerError
 	case 5:
-		work(&spoiled{header: http.Header{}})
-		fmt.Fprint(w, "<html>")
+		work()
+		a.Status, a.Body = http.StatusOK, []byte("<html>")
 	}
+	return a
 }
-
-// spoiled takes an answer that nobody gets.
-type spoiled struct{ header http.Header }
-
-func (s *spoiled) Header() http.Header         { return s.header }
-func (s *spoiled) Write(b []byte) (int, error) { return len(b), nil }
-func (s *spoiled) WriteHeader(int)             {}
 
 // sleepUntil sleeps for d or until ctx ends.
 func sleepUntil(ctx context.Context, d time.Duration) error {

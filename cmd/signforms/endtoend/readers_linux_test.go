@@ -70,7 +70,7 @@ func fillWithSigned(t *testing.T, path string, n int) {
 	for range 16 {
 		writers.Go(func() {
 			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				id, err := srv.TryAddDocument(refserver.Document{
+				id, err := srv.AddDocument(refserver.Document{
 					Name: "Lease " + strconv.FormatInt(i, 10), Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}},
 				})
 				if err != nil || srv.Signer(id, "ann@example.com").Sign() != nil {

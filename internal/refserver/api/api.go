@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime"
@@ -20,7 +21,6 @@ const mediaJSON = "application/json"
 const (
 	MaxBody     = 10 << 20 // the largest request body that is read
 	maxRecorded = 64 << 10 // of a body in a Record
-	maxAnswer   = 4 << 10  // of an answer's body in a Record
 )
 
 // Options are what an API needs. Store and IDs are required.
@@ -31,13 +31,12 @@ type Options struct {
 	Reminders Limit         // default: SlidingWindow(5, 15 minutes)
 	Profile   Profile
 
-	// Intercept, if it is set, is called for every authenticated request whose body could be read. It calls work at most once,
-	// or answers itself. To do the work and drop the answer, it calls work with a writer of its own and then panics with
-	// http.ErrAbortHandler. A reminder was counted before, and stays counted unless the status written is 429. Intercept is called
-	// concurrently.
-	Intercept func(w http.ResponseWriter, r *http.Request, c *Call, work func(http.ResponseWriter))
+	// Intercept, if it is set, is called for every authenticated request whose body could be read, and returns the answer. It calls
+	// work at most once. A reminder was counted before, and stays counted unless the answer's status is 429. Intercept is called
+	// concurrently; ctx ends when the client is gone.
+	Intercept func(ctx context.Context, c *Call, work func() Answer) Answer
 
-	// Log, if it is set, gets the record of every request once it is answered, concurrently.
+	// Log, if it is set, gets the record of every request right before it is answered, concurrently.
 	Log func(Record)
 }
 
@@ -86,17 +85,22 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.record.RawQuery = rawWithoutSecrets(r.URL.RawQuery)
 	}
 	c.record.Query = withoutSecrets(c.query)
-	aw := &answerWriter{ResponseWriter: w}
-	lost := true // until the end is reached: Intercept panics to drop an answer
-	defer func() { a.finish(c, aw, lost) }()
-	if err := a.admit(c, aw, r); err != nil {
-		a.fail(c, aw, err)
-	} else if a.Intercept != nil {
-		a.Intercept(aw, r, c, func(w http.ResponseWriter) { a.work(c, w) })
-	} else {
-		a.work(c, aw)
+	answer := a.answer(c, w, r)
+	if answer.Status != 0 {
+		answer.Header.Set("Content-Length", strconv.Itoa(len(answer.Body)))
 	}
-	lost = false
+	a.finish(c, answer)
+	answer.send(w)
+}
+
+func (a *API) answer(c *Call, w http.ResponseWriter, r *http.Request) Answer {
+	if err := a.admit(c, w, r); err != nil {
+		return a.fail(c, err)
+	}
+	if a.Intercept == nil {
+		return a.work(c)
+	}
+	return a.Intercept(r.Context(), c, func() Answer { return a.work(c) })
 }
 
 // admit takes a request through every step before the work.
@@ -126,7 +130,7 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	c.key = r.Header.Get("x-api-key")
 	if c.key == "" {
 		c.record.Missing = append(c.record.Missing, "x-api-key")
-		return &forbidden{rule: "api key", message: "The header x-api-key is missing"}
+		return forbidden("api key", "The header x-api-key is missing")
 	}
 	known, workspaceID := false, ""
 	if err := a.Store.View(func(tx *store.Tx) error {
@@ -136,10 +140,10 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 		return err
 	}
 	if !known {
-		return &forbidden{rule: "api key", message: "The API key is not valid"}
+		return forbidden("api key", "The API key is not valid")
 	}
 	if id := r.Header.Get("workspaceid"); id != "" && canonicalID(id) != workspaceID {
-		return &forbidden{rule: "workspace", message: "The header workspaceid names another workspace than that of the API key"}
+		return forbidden("workspace", "The header workspaceid names another workspace than that of the API key")
 	}
 	c.record.WorkspaceID = workspaceID
 	return nil
@@ -156,7 +160,7 @@ func (a *API) arrive(c *Call) error {
 	c.record.At = a.Store.Now()
 	wait, ok := a.Reminders.Take(c.key, c.record.At)
 	if !ok {
-		return &limited{limit: a.Reminders, wait: wait}
+		return limited(a.Reminders, wait)
 	}
 	if err := a.keepLimit(c.key); err != nil {
 		a.Reminders.Return(c.key, c.record.At)
@@ -191,7 +195,7 @@ func (a *API) RestoreLimits() {
 // read reads the request's inputs.
 func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 	if c.malformed != nil {
-		return &badInput{problems: []string{"The query is malformed: its values must be percent-encoded, and its pairs separated by &"}}
+		return badInput("The query is malformed: its values must be percent-encoded, and its pairs separated by &")
 	}
 	if c.route.Inputs&InQuery != 0 {
 		c.input.query = c.query
@@ -214,49 +218,43 @@ func (c *Call) readBody(w http.ResponseWriter, r *http.Request) error {
 	otherMedia := err != nil || media != mediaJSON
 	switch {
 	case r.ContentLength > MaxBody:
-		return &tooLarge{}
+		return tooLarge()
 	case otherMedia && (r.ContentLength > 0 || !optional):
-		return &wrongMedia{got: contentType}
+		return wrongMedia(contentType)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	c.record.received(body)
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &tooLarge{}
+		return tooLarge()
 	}
 	if err != nil {
-		return &badInput{problems: []string{"The body could not be read to its end"}}
+		return badInput("The body could not be read to its end")
 	}
 	switch {
 	case len(body) == 0 && optional:
 		return nil
 	case otherMedia: // it announced no length
-		return &wrongMedia{got: contentType}
+		return wrongMedia(contentType)
 	}
 	return c.input.decode(body)
 }
 
-// work runs the operation and writes its answer.
-func (a *API) work(c *Call, w http.ResponseWriter) {
-	answer, err := c.route.work(a, c)
+// work runs the operation.
+func (a *API) work(c *Call) Answer {
+	result, err := c.route.work(a, c)
 	if err != nil {
-		a.fail(c, w, err)
-		return
+		return a.fail(c, err)
 	}
-	body, err := marshal(answer)
+	body, err := marshal(result)
 	if err != nil {
-		a.fail(c, w, err)
-		return
+		return a.fail(c, err)
 	}
-	write(w, http.StatusOK, mediaJSON, body)
+	return answerOf(http.StatusOK, mediaJSON, body)
 }
 
-// fail answers with an error.
-func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
+// fail returns the answer to an error.
+func (a *API) fail(c *Call, err error) Answer {
 	f := failureOf(err)
-	if missing, ok := errors.AsType[*store.Missing](err); ok {
-		f.message += a.instead(missing)
-		f.reason = f.message
-	}
 	switch f.code {
 	case codeInvalidStatus:
 		f.status = a.Profile.RefusalStatus
@@ -264,38 +262,17 @@ func (a *API) fail(c *Call, w http.ResponseWriter, err error) {
 		f.status = a.Profile.KeyStatus
 	}
 	c.record.Rule, c.record.Code, c.record.Message, c.record.reason = f.rule, f.code, f.message, f.reason
+	answer := answerOf(f.status, a.Profile.ErrorLayout.media(), a.Profile.ErrorLayout.print(f))
 	if f.header[0] != "" {
-		w.Header().Set(f.header[0], f.header[1])
+		answer.Header.Set(f.header[0], f.header[1])
 	}
-	write(w, f.status, a.Profile.ErrorLayout.media(), a.Profile.ErrorLayout.print(f))
-}
-
-// instead says what other record has the id of a missing one, if any.
-func (a *API) instead(missing *store.Missing) (text string) {
-	a.Store.View(func(tx *store.Tx) error {
-		switch kind := tx.KindOf(missing.ID); {
-		case kind == "":
-		case kind == "document from a template" && missing.What == "document", kind == "form response" && missing.What == "response":
-			text = ": it is of another template or form"
-		default:
-			text = ": this is the id of a " + kind
-		}
-		return nil
-	})
-	return text
-}
-
-func write(w http.ResponseWriter, status int, media string, body []byte) {
-	w.Header().Set("Content-Type", media)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	w.Write(body) // fails when the client has gone, which does not matter here
+	return answer
 }
 
 // finish decides what a reminder counts for and hands the record to the log.
-func (a *API) finish(c *Call, w *answerWriter, lost bool) {
-	c.record.Status, c.record.AnswerHeader, c.record.Answer, c.record.AnswerLost = w.status, w.sent, w.beginning, lost
-	if c.record.Counted && w.status == http.StatusTooManyRequests {
+func (a *API) finish(c *Call, answer Answer) {
+	c.record.answered(answer)
+	if c.record.Counted && answer.Status == http.StatusTooManyRequests {
 		a.arrivals.Lock()
 		a.Reminders.Return(c.key, c.record.At)
 		a.keepLimit(c.key) // were that to fail, it would count after a restart
@@ -306,28 +283,3 @@ func (a *API) finish(c *Call, w *answerWriter, lost bool) {
 		a.Log(*c.record)
 	}
 }
-
-// answerWriter remembers the answer. Unwrap lets http.ResponseController, and so faults, reach the connection.
-type answerWriter struct {
-	http.ResponseWriter
-	status    int
-	sent      http.Header
-	beginning []byte // of the body
-}
-
-func (w *answerWriter) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status, w.sent = status, w.Header().Clone()
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *answerWriter) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status, w.sent = http.StatusOK, w.Header().Clone()
-	}
-	w.beginning = append(w.beginning, b[:min(len(b), maxAnswer-len(w.beginning))]...)
-	return w.ResponseWriter.Write(b)
-}
-
-func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

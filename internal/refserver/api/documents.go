@@ -205,7 +205,7 @@ func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 	}
 	return a.Store.Act(ref.id, func(d signing.Document, at time.Time) (signing.Change, error) {
 		if !ref.names(&d) {
-			return signing.Change{}, &store.Missing{What: "document", ID: ref.id}
+			return signing.Change{}, &store.Missing{What: "document", ID: ref.id, Instead: ": it is of another template"}
 		}
 		return command(d, at)
 	})

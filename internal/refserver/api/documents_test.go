@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -151,9 +152,9 @@ func TestExpiryComesBeforeTheAct(t *testing.T) {
 func TestWorkHasItsOwnTime(t *testing.T) {
 	var srv *server
 	srv = newServer(t, func(o *api.Options) {
-		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+		o.Intercept = func(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
 			srv.now = srv.now.Add(time.Hour)
-			work(w)
+			return work()
 		}
 	})
 	arrived := srv.now

@@ -37,33 +37,39 @@ type failure struct {
 
 func (f *failure) Error() string { return f.message }
 
-// wrongMethod, forbidden, tooLarge, wrongMedia, badInput and limited are the refusals of this package; those of signing and
-// store come from there.
-type (
-	wrongMethod struct{ got, want string }
-	forbidden   struct{ rule, message string }
-	tooLarge    struct{}
-	wrongMedia  struct{ got string }
-	badInput    struct{ problems []string }
-	limited     struct {
-		limit Limit
-		wait  time.Duration
-	}
-)
+// The refusals of this package; those of signing and store come from there. Messages that repeat what the client sent have a reason
+// beside them that does not.
 
-func (e *wrongMethod) Error() string {
-	return fmt.Sprintf("Method %.16q is not allowed here: use %s", e.got, e.want)
+func wrongMethod(got, want string) error {
+	return &failure{status: http.StatusMethodNotAllowed, code: codeMethodNotAllowed, rule: "method", reason: "use " + want,
+		message: fmt.Sprintf("Method %.16q is not allowed here: use %s", got, want), header: [2]string{"Allow", want}}
 }
-func (e *forbidden) Error() string { return e.message }
-func (e *tooLarge) Error() string  { return "The body is larger than 10 MiB" }
-func (e *badInput) Error() string  { return strings.Join(e.problems, "; ") }
-func (e *wrongMedia) Error() string {
-	if e.got == "" {
-		return "The body must be application/json, but there is no Content-Type"
+
+func forbidden(rule, message string) error {
+	return &failure{status: http.StatusForbidden, code: codeForbidden, rule: rule, message: message}
+}
+
+func tooLarge() error {
+	return &failure{status: http.StatusRequestEntityTooLarge, code: codeTooLarge, rule: "size", message: "The body is larger than 10 MiB"}
+}
+
+func wrongMedia(got string) error {
+	message := fmt.Sprintf("The body must be application/json, not %.64q", got)
+	if got == "" {
+		message = "The body must be application/json, but there is no Content-Type"
 	}
-	return fmt.Sprintf("The body must be application/json, not %.64q", e.got)
+	return &failure{status: http.StatusUnsupportedMediaType, code: codeUnsupportedMedia, rule: "media type", message: message,
+		reason: "the body must be application/json"}
 }
-func (e *limited) Error() string { return e.limit.String() }
+
+func badInput(problems ...string) error {
+	return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: strings.Join(problems, "; ")}
+}
+
+func limited(limit Limit, wait time.Duration) error {
+	return &failure{status: http.StatusTooManyRequests, code: codeRateLimited, rule: "limit", message: limit.String(),
+		header: [2]string{"Retry-After", wholeSeconds(wait)}}
+}
 
 // failureOf returns the answer to what went wrong.
 func failureOf(err error) *failure {
@@ -74,47 +80,21 @@ func failureOf(err error) *failure {
 	return f
 }
 
-// refusalOf is the table of refusals. Messages that repeat what the client sent have a reason beside them that does not.
 func refusalOf(err error) *failure {
-	var (
-		known   *failure
-		method  *wrongMethod
-		access  *forbidden
-		large   *tooLarge
-		media   *wrongMedia
-		input   *badInput
-		invalid *signing.Invalid
-		missing *store.Missing
-		refusal *signing.Refusal
-		limit   *limited
-		unsaved *store.Unavailable
-	)
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.As(err, &unsaved):
-		return &failure{status: http.StatusServiceUnavailable, code: codeUnavailable, rule: "storage", message: unsavedText(unsaved)}
-	case errors.As(err, &input):
-		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: input.Error()}
-	case errors.As(err, &invalid):
-		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: invalid.Field + " " + invalid.Message, reason: invalid.Field}
-	case errors.As(err, &access):
-		return &failure{status: http.StatusForbidden, code: codeForbidden, rule: access.rule, message: access.message}
-	case errors.As(err, &missing):
-		return &failure{status: http.StatusNotFound, code: codeNotFound, rule: "exists", message: "No such " + missing.What}
-	case errors.As(err, &method):
-		return &failure{status: http.StatusMethodNotAllowed, code: codeMethodNotAllowed, rule: "method", message: method.Error(),
-			reason: "use " + method.want, header: [2]string{"Allow", method.want}}
-	case errors.As(err, &refusal):
-		return &failure{status: http.StatusConflict, code: codeInvalidStatus, rule: string(refusal.Rule), message: refusalText(refusal)}
-	case errors.As(err, &large):
-		return &failure{status: http.StatusRequestEntityTooLarge, code: codeTooLarge, rule: "size", message: large.Error()}
-	case errors.As(err, &media):
-		return &failure{status: http.StatusUnsupportedMediaType, code: codeUnsupportedMedia, rule: "media type", message: media.Error(),
-			reason: "the body must be application/json"}
-	case errors.As(err, &limit):
-		return &failure{status: http.StatusTooManyRequests, code: codeRateLimited, rule: "limit", message: limit.Error(),
-			header: [2]string{"Retry-After", wholeSeconds(limit.wait)}}
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f
+	}
+	if e, ok := errors.AsType[*store.Unavailable](err); ok {
+		return &failure{status: http.StatusServiceUnavailable, code: codeUnavailable, rule: "storage", message: unsavedText(e)}
+	}
+	if e, ok := errors.AsType[*signing.Invalid](err); ok {
+		return &failure{status: http.StatusBadRequest, code: codeInvalidInput, rule: "input", message: e.Field + " " + e.Problem, reason: e.Field}
+	}
+	if e, ok := errors.AsType[*store.Missing](err); ok {
+		return &failure{status: http.StatusNotFound, code: codeNotFound, rule: "exists", message: "No such " + e.What + e.Instead}
+	}
+	if e, ok := errors.AsType[*signing.Refusal](err); ok {
+		return &failure{status: http.StatusConflict, code: codeInvalidStatus, rule: string(e.Rule), message: refusalText(e)}
 	}
 	return &failure{status: http.StatusInternalServerError, code: codeInternal, rule: "internal", message: "Internal server error"}
 }

@@ -54,8 +54,11 @@ func formResponses(tx *store.Tx, formID, responseID string, page *store.Page) ([
 	}
 	*page = store.Page{Limit: 1}
 	r, err := tx.Response(responseID)
-	if err != nil || formID != "" && r.FormID != formID {
-		return nil, 0, &store.Missing{What: "response", ID: responseID}
+	if err == nil && formID != "" && r.FormID != formID {
+		err = &store.Missing{What: "response", ID: responseID, Instead: ": it is of another form"}
+	}
+	if err != nil {
+		return nil, 0, err
 	}
 	return []*signing.FormResponse{&r}, 1, nil
 }

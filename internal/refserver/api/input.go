@@ -32,17 +32,17 @@ type input struct {
 // decode reads the body: one JSON object and nothing after it.
 func (in *input) decode(body []byte) error {
 	if len(body) == 0 {
-		return &badInput{problems: []string{"The body is empty: it must be a JSON object"}}
+		return badInput("The body is empty: it must be a JSON object")
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if err := dec.Decode(&in.body); err != nil {
-		return &badInput{problems: []string{jsonProblem(err)}}
+		return badInput(jsonProblem(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return &badInput{problems: []string{"The body has something after its JSON object"}}
+		return badInput("The body has something after its JSON object")
 	}
 	if in.body == nil {
-		return &badInput{problems: []string{"The body is null: it must be a JSON object"}}
+		return badInput("The body is null: it must be a JSON object")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (c *Call) inputError() error {
 	if len(c.input.problems) == 0 {
 		return nil
 	}
-	return &badInput{problems: c.input.problems}
+	return badInput(c.input.problems...)
 }
 
 // noteInputs records the inputs that are ignored.

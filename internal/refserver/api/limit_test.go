@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -51,23 +53,10 @@ func TestReturnedArrivalsDoNotCount(t *testing.T) {
 	require.False(t, ok)
 }
 
-// arrivals is a limit that lets everything in and remembers when it came.
-type arrivals []time.Time
-
-func (a *arrivals) Take(_ string, now time.Time) (time.Duration, bool) {
-	*a = append(*a, now)
-	return 0, true
-}
-func (a *arrivals) Return(string, time.Time) {}
-func (a *arrivals) State(string) []byte      { return nil }
-func (a *arrivals) Restore(string, []byte)   {}
-func (a *arrivals) Reset()                   {}
-func (a *arrivals) String() string           { return "" }
-
 // TestArrivalsAreCountedInOrder has many reminders arrive at once, each reading a later time from the clock.
 func TestArrivalsAreCountedInOrder(t *testing.T) {
-	var came arrivals
-	srv := newServer(t, func(o *api.Options) { o.Reminders, o.Log = &came, nil })
+	limit := api.SlidingWindow(200, time.Hour)
+	srv := newServer(t, func(o *api.Options) { o.Reminders, o.Log = limit, nil })
 	var ticks atomic.Int64
 	srv.API.Store = store.New(func() time.Time {
 		now := srv.now.Add(time.Duration(ticks.Add(1)) * time.Millisecond)
@@ -85,6 +74,8 @@ func TestArrivalsAreCountedInOrder(t *testing.T) {
 		wg.Go(func() { r.send(srv) })
 	}
 	wg.Wait()
+	var came []time.Time
+	require.NoError(t, json.Unmarshal(limit.State(apiKey), &came))
 	require.Len(t, came, 200)
 	require.True(t, slices.IsSortedFunc(came, time.Time.Compare))
 }
@@ -137,12 +128,12 @@ func TestReminderLimitOverHTTP(t *testing.T) {
 func TestReminderCountsWhateverBecomesOfItsAnswer(t *testing.T) {
 	status := 0
 	srv := newServer(t, func(o *api.Options) {
-		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
+		o.Intercept = func(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
 			if status == 0 {
-				work(httptest.NewRecorder())
-				panic(http.ErrAbortHandler)
+				work()
+				return api.Answer{}
 			}
-			w.WriteHeader(status)
+			return api.Answer{Status: status, Header: http.Header{}}
 		}
 	})
 	status = http.StatusTooManyRequests

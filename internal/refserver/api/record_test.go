@@ -1,9 +1,9 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -105,7 +105,7 @@ func TestInterceptSeesTheCall(t *testing.T) {
 	var calls []seen
 	ids := map[string]string{inProgress: "document", template: "template", created: "created", form: "form", response: "response"}
 	srv := newServer(t, func(o *api.Options) {
-		o.Intercept = func(w http.ResponseWriter, _ *http.Request, c *api.Call, work func(http.ResponseWriter)) {
+		o.Intercept = func(_ context.Context, c *api.Call, work func() api.Answer) api.Answer {
 			var named []string
 			for id, name := range ids {
 				if c.Names(strings.ToUpper(id)) {
@@ -115,7 +115,7 @@ func TestInterceptSeesTheCall(t *testing.T) {
 			slices.Sort(named)
 			calls = append(calls, seen{c.Operation, strings.Join(named, " ")})
 			c.Note("seen")
-			work(w)
+			return work()
 		}
 	})
 	for _, name := range []string{"list_documents", "get_template", "void_template_document", "send_form", "get_respondent_both", "get_response"} {
@@ -136,12 +136,11 @@ func TestInterceptSeesTheCall(t *testing.T) {
 func TestDroppedAnswer(t *testing.T) {
 	drop := true
 	srv := newServer(t, func(o *api.Options) {
-		o.Intercept = func(w http.ResponseWriter, _ *http.Request, _ *api.Call, work func(http.ResponseWriter)) {
-			if drop {
-				work(httptest.NewRecorder())
-				panic(http.ErrAbortHandler)
+		o.Intercept = func(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
+			if a := work(); !drop {
+				return a
 			}
-			work(w)
+			return api.Answer{}
 		}
 	})
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() { load(t, "void_document").send(srv) })

@@ -138,7 +138,7 @@ func (a *API) match(r *http.Request) (rt *route, inputs map[string]string, err e
 		}
 	}
 	if other != nil {
-		return other, nil, &wrongMethod{got: r.Method, want: other.Method}
+		return other, nil, wrongMethod(r.Method, other.Method)
 	}
 	message := "No such path"
 	if meant := a.nearest(r.URL.Path); meant != nil {

@@ -108,8 +108,11 @@ func respondents(tx *store.Tx, templateID, documentID string, page *store.Page) 
 	}
 	*page = store.Page{Limit: 1}
 	d, err := tx.Document(documentID)
-	if err != nil || templateID != "" && d.TemplateID != templateID {
-		return nil, 0, &store.Missing{What: "document", ID: documentID}
+	if err == nil && templateID != "" && d.TemplateID != templateID {
+		err = &store.Missing{What: "document", ID: documentID, Instead: ": it is of another template"}
+	}
+	if err != nil {
+		return nil, 0, err
 	}
 	return []*signing.Document{&d}, 1, nil
 }

@@ -24,9 +24,6 @@ func TestEdit(t *testing.T) {
 		{changes: delivery.Changes{}, want: `{` + typed + rest + `}`},
 		{changes: delivery.Changes{OmitType: true}, want: `{` + rest + `}`},
 		{changes: delivery.Changes{Type: `a "type"`}, want: `{"webhookEvent":"a \"type\"",` + rest + `}`},
-		{changes: delivery.Changes{Pad: 3}, want: `{` + typed + rest + `,"padding":"xxx"}`},
-		{changes: delivery.Changes{OmitType: true, Pad: 2}, want: `{` + rest + `,"padding":"xx"}`},
-		{changes: delivery.Changes{Type: "x", Pad: 1}, want: `{"webhookEvent":"x",` + rest + `,"padding":"x"}`},
 	} {
 		require.Equal(t, c.want, string(delivery.Edit([]byte(one), c.changes)), "%+v", c.changes)
 		several := delivery.Bodies([]signing.Event{e, e}, links)

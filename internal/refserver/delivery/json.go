@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,7 +20,7 @@ type Member struct {
 type Array []any
 
 // AppendJSON appends v as JavaScript's JSON.stringify prints it after JSON.parse: compact, nothing escaped for HTML,
-// U+2028 and U+2029 literal, integer-like keys first. Bytes that are not UTF-8 become U+FFFD, as they do when JavaScript
+// U+2028 and U+2029 literal. Bytes that are not UTF-8 become U+FFFD, as they do when JavaScript
 // decodes a request. It panics on a type that an [Object] may not hold.
 func AppendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {
@@ -44,7 +43,7 @@ func AppendJSON(dst []byte, v any) []byte {
 		return append(dst, ']')
 	case Object:
 		dst = append(dst, '{')
-		for i, m := range v.inJavaScriptOrder() {
+		for i, m := range v.withoutTwins() {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
@@ -57,52 +56,17 @@ func AppendJSON(dst []byte, v any) []byte {
 	panic(fmt.Sprintf("delivery: %T is not a JSON value", v))
 }
 
-// inJavaScriptOrder returns o as a JavaScript object enumerates it: keys that are array indexes first and ascending,
-// then the others as they were first set; of equal keys the last value wins. A receiver that signs
-// JSON.stringify(JSON.parse(body)) would otherwise sign other bytes than ours.
-func (o Object) inJavaScriptOrder() Object {
-	plain := true
-	seen := make(map[string]int, len(o))
-	for i, m := range o {
-		if _, twice := seen[m.Key]; twice || isIndex(m.Key) {
-			plain = false
-		}
-		seen[m.Key] = i
-	}
-	if plain {
-		return o
-	}
-	var indexes, rest Object
+// withoutTwins returns o as JavaScript enumerates it: of equal keys the last value wins, at the place of the first. No key looks like
+// an integer, which JavaScript would put first.
+func (o Object) withoutTwins() (out Object) {
 	for _, m := range o {
-		last, first := seen[m.Key]
-		if !first {
-			continue
-		}
-		delete(seen, m.Key)
-		m.Value = o[last].Value
-		if isIndex(m.Key) {
-			indexes = append(indexes, m)
+		if i := slices.IndexFunc(out, func(had Member) bool { return had.Key == m.Key }); i >= 0 {
+			out[i].Value = m.Value
 		} else {
-			rest = append(rest, m)
+			out = append(out, m)
 		}
 	}
-	slices.SortFunc(indexes, func(a, b Member) int {
-		return cmp.Or(cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
-	})
-	return append(indexes, rest...)
-}
-
-// isIndex reports whether JavaScript treats key as an array index: canonical decimal, 0 to 2^32-2.
-func isIndex(key string) bool {
-	if key == "" || len(key) > 10 || key[0] == '0' && key != "0" {
-		return false
-	}
-	for i := range len(key) {
-		if key[i] < '0' || key[i] > '9' {
-			return false
-		}
-	}
-	return len(key) < 10 || key <= "4294967294"
+	return out
 }
 
 func appendString(dst []byte, s string) []byte {

@@ -2,7 +2,7 @@ package delivery
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -12,7 +12,7 @@ import (
 )
 
 // ErrClosed is the error of waiting for a sender that has stopped.
-var ErrClosed = errors.New("the server is closed: what was due or under way is not delivered any more")
+var ErrClosed = fmt.Errorf("%w: what was due or under way is not delivered any more", store.ErrClosed)
 
 // Config is what a [Sender] works with. All fields are required but Tamper.
 type Config struct {

@@ -24,7 +24,7 @@ const (
 // CheckLength returns an [*Invalid] if the text has more than most characters. field is the name of the input.
 func CheckLength(field, text string, most int) error {
 	if problem := tooLong(text, most); problem != "" {
-		return &Invalid{Field: field, Message: problem}
+		return &Invalid{Field: field, Problem: problem}
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (d Document) checkNames() error {
 // Send puts a draft in progress and invites those whose turn it is.
 func (d Document) Send(at time.Time) (Change, error) {
 	if len(d.Signers) == 0 {
-		return Change{}, &Invalid{Field: "Signers", Message: "a document needs a signer before it can be sent"}
+		return Change{}, &Invalid{Field: "Signers", Problem: "a document needs a signer before it can be sent"}
 	}
 	for i, s := range d.Signers {
 		if err := checkEmail(fmt.Sprintf("Signers[%d].Email", i), s.Email); err != nil {

@@ -128,7 +128,7 @@ func (t Template) checkNames() error {
 func CheckFields(fields []Field, roles []string, pdf File) error {
 	for i, f := range fields {
 		wrong := func(name, format string, args ...any) error {
-			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Message: fmt.Sprintf(format, args...)}
+			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Problem: fmt.Sprintf(format, args...)}
 		}
 		sameName := func(other Field) bool { return other.Name == f.Name }
 		if err := checkName(fmt.Sprintf("Fields[%d].Name", i), f.Name); err != nil {
@@ -227,9 +227,9 @@ func (v FieldValue) check(at string) error {
 	if len(v.Image.Data) > 0 {
 		switch picture := unpack(v.Image.Data); {
 		case picture == nil:
-			return &Invalid{Field: at + "Image", Message: fmt.Sprintf("must be a PNG of at most %d bytes and %d pixels", maxImage, maxPixels)}
+			return &Invalid{Field: at + "Image", Problem: fmt.Sprintf("must be a PNG of at most %d bytes and %d pixels", maxImage, maxPixels)}
 		case inkOf(picture).Empty():
-			return &Invalid{Field: at + "Image", Message: noInk}
+			return &Invalid{Field: at + "Image", Problem: noInk}
 		}
 	}
 	return CheckLength(at+"Value", v.Value, MaxText)
@@ -272,5 +272,5 @@ func (f Field) check(v FieldValue) error {
 
 // invalidValue is the error for one field, without what was entered.
 func invalidValue(name, format string, args ...any) error {
-	return &Invalid{Field: "fields", Message: fmt.Sprintf("%.64q ", name) + fmt.Sprintf(format, args...)}
+	return &Invalid{Field: "fields", Problem: fmt.Sprintf("%.64q ", name) + fmt.Sprintf(format, args...)}
 }

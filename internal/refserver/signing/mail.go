@@ -81,7 +81,7 @@ func checkEmail(field, email string) error {
 		return err
 	}
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email {
-		return &Invalid{Field: field, Message: fmt.Sprintf("must be an e-mail address alone, as in ann@example.com, not %.64q", email)}
+		return &Invalid{Field: field, Problem: fmt.Sprintf("must be an e-mail address alone, as in ann@example.com, not %.64q", email)}
 	}
 	return nil
 }

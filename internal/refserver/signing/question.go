@@ -31,7 +31,7 @@ func (f Form) Check() error {
 	for i, q := range f.Fields {
 		sameQuestion := func(other FormField) bool { return other.Question == q.Question }
 		wrong := func(name, format string, args ...any) error {
-			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Message: fmt.Sprintf(format, args...)}
+			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Problem: fmt.Sprintf(format, args...)}
 		}
 		switch {
 		case q.Question == "":
@@ -61,7 +61,7 @@ func (f Form) checkNames() error {
 // check compares an answer with the question. No answer is an empty one.
 func (q FormField) check(answer string) error {
 	wrong := func(format string, args ...any) error {
-		return &Invalid{Field: "answers", Message: fmt.Sprintf("the question %q (field %s) ", q.Question, q.ID) + fmt.Sprintf(format, args...)}
+		return &Invalid{Field: "answers", Problem: fmt.Sprintf("the question %q (field %s) ", q.Question, q.ID) + fmt.Sprintf(format, args...)}
 	}
 	_, noDate := time.Parse(time.DateOnly, answer)
 	long := tooLong(answer, MaxText)

@@ -54,14 +54,14 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 func (t Template) noRole(receiver int, title string) error {
 	field := fmt.Sprintf("receiversList[%d].roleTitle", receiver)
 	if title == "" {
-		return &Invalid{Field: field, Message: "is required; the template's roles are " + t.roleTitles()}
+		return &Invalid{Field: field, Problem: "is required; the template's roles are " + t.roleTitles()}
 	}
 	for _, role := range t.Roles {
 		if strings.EqualFold(strings.TrimSpace(role.Title), strings.TrimSpace(title)) {
-			return &Invalid{Field: field, Message: fmt.Sprintf("%q must be exactly %q", title, role.Title)}
+			return &Invalid{Field: field, Problem: fmt.Sprintf("%q must be exactly %q", title, role.Title)}
 		}
 	}
-	return &Invalid{Field: field, Message: fmt.Sprintf("%q is not a role of the template, which has %s", title, t.roleTitles())}
+	return &Invalid{Field: field, Problem: fmt.Sprintf("%q is not a role of the template, which has %s", title, t.roleTitles())}
 }
 
 func (t Template) roleTitles() string {
@@ -82,7 +82,7 @@ func (t Template) EachRoleOnce(receivers []Receiver) error {
 			}
 		}
 		if n != 1 {
-			return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must fill each role of the template once; %q has %d receivers", role.Title, n)}
+			return &Invalid{Field: "receiversList", Problem: fmt.Sprintf("must fill each role of the template once; %q has %d receivers", role.Title, n)}
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (t Template) EachRoleOnce(receivers []Receiver) error {
 // check reports what is wrong for any template.
 func (p SendParams) check() error {
 	if n := len(p.Receivers); n < 1 || n > MaxReceivers {
-		return &Invalid{Field: "receiversList", Message: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}
+		return &Invalid{Field: "receiversList", Problem: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}
 	}
 	if err := p.Mail.check("mailData."); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (p SendParams) check() error {
 			return err
 		}
 		if len(v.Name) < 3 || v.Name[0] != '[' || v.Name[len(v.Name)-1] != ']' {
-			return &Invalid{Field: fmt.Sprintf("customVariables[%d].varName", i), Message: "must be in square brackets, as in [v1]"}
+			return &Invalid{Field: fmt.Sprintf("customVariables[%d].varName", i), Problem: "must be in square brackets, as in [v1]"}
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func (p SendParams) check() error {
 // check takes where the receiver stands in the request.
 func (r Receiver) check(at string) error {
 	if strings.TrimSpace(r.Name) == "" {
-		return &Invalid{Field: at + "name", Message: "is required"}
+		return &Invalid{Field: at + "name", Problem: "is required"}
 	}
 	if err := checkEmail(at+"email", r.Email); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	for _, a := range p.Answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {
-			return Change{}, &Invalid{Field: "answers", Message: fmt.Sprintf("the form has no field %.64q", a.FieldID)}
+			return Change{}, &Invalid{Field: "answers", Problem: fmt.Sprintf("the form has no field %.64q", a.FieldID)}
 		}
 	}
 	if err := checkNames(named{"RespondentEmail", p.RespondentEmail}, named{"IP", p.From.IP}); err != nil {

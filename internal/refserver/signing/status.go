@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -113,6 +114,9 @@ const (
 	RuleSigner Rule = "no_such_signer" // the document has no such signer
 )
 
+// ErrRefused is matched by every [Refusal].
+var ErrRefused = errors.New("refused by the service's rules")
+
 // Refusal is the error of an act that the rules do not allow. Nothing was changed.
 type Refusal struct {
 	Action  Action
@@ -121,8 +125,19 @@ type Refusal struct {
 	Signers []string // addresses: with RuleTurn of who has to sign first, with RuleSigner of all that there are
 }
 
-// Error says what was refused and which statuses allow it. It has no personal data: Signers is left out.
+// Error is the reason, with the addresses of the signers that it tells of.
 func (r *Refusal) Error() string {
+	if len(r.Signers) > 0 {
+		return r.Reason() + ": " + strings.Join(r.Signers, ", ")
+	}
+	return r.Reason()
+}
+
+// Is reports whether target is [ErrRefused].
+func (r *Refusal) Is(target error) bool { return target == ErrRefused }
+
+// Reason says what was refused and which statuses allow it. It has no personal data.
+func (r *Refusal) Reason() string {
 	switch r.Rule {
 	case RuleTurn:
 		return fmt.Sprintf("cannot %s: it is not this signer's turn, others have to sign first", r.Action)
@@ -147,8 +162,15 @@ func statusesFor(action Action) string {
 
 // Invalid is the error of a command whose input is wrong, whatever the document's status.
 type Invalid struct {
-	Field   string // as the interface spells it, for example receiversList[0].roleTitle
-	Message string // says what is wrong with it
+	Field   string // as the interface spells it, for example receiversList[0].roleTitle; in options and records its Go name; may be empty
+	Problem string // says what is wrong with it
 }
 
-func (e *Invalid) Error() string { return e.Field + ": " + e.Message }
+// ErrInvalid is matched by every [Invalid].
+var ErrInvalid = errors.New("invalid")
+
+// Error returns the field and the problem.
+func (e *Invalid) Error() string { return strings.TrimPrefix(e.Field+": "+e.Problem, ": ") }
+
+// Is reports whether target is [ErrInvalid].
+func (e *Invalid) Is(target error) bool { return target == ErrInvalid }

@@ -70,7 +70,8 @@ func TestRefusalSaysWhy(t *testing.T) {
 		r := &signing.Refusal{
 			Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Signers: []string{"ann@example.com", "ben@example.com"},
 		}
-		require.EqualError(t, r, want)
+		require.Equal(t, want, r.Reason())
+		require.EqualError(t, r, want+": ann@example.com, ben@example.com")
 	}
 	_, err := signing.Next(signing.StatusPaid, signing.ActionVoid)
 	require.EqualError(t, err, "cannot void a document that is PAID: it must be DRAFT or PENDING or VOID")

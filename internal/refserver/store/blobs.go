@@ -15,17 +15,6 @@ type blob struct {
 	data []byte // nil: the keeper has it
 }
 
-// Files returns the places of the files of a record, as in [Write].Value.
-func Files(value any) []*signing.File {
-	switch v := value.(type) {
-	case *signing.Template:
-		return filesOfTemplate(v)
-	case *signing.Document:
-		return filesOfDocument(v)
-	}
-	return nil
-}
-
 // putFiles changes which files a record has: before may be that of no record. It takes the content out of the new ones.
 func (tx *Tx) putFiles(before, after []*signing.File) {
 	for _, f := range after {
@@ -80,9 +69,6 @@ func (bs blobs) count(files []*signing.File) {
 
 // ErrDamaged is the error for a file whose content is not what was saved.
 var ErrDamaged = errors.New("it is damaged: its SHA-256 is another one than when it was saved")
-
-// Uses reports whether a record has the file with that hash.
-func (tx *Tx) Uses(hash string) bool { return tx.s.blobs[hash] != nil }
 
 // Content returns what is in a file, or nil for none. What a keeper returns is compared with the hash.
 func (s *Store) Content(ctx context.Context, f signing.File) ([]byte, error) {

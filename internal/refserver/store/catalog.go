@@ -137,7 +137,7 @@ func templateLists(t *signing.Template) []tristate {
 
 // Template returns the template with the id, or a [*Missing].
 func (tx *Tx) Template(id string) (signing.Template, error) {
-	return lookup(tx.s.templates.byID, "template", id)
+	return lookup(tx, tx.s.templates.byID, "template", id)
 }
 
 // Templates finds templates.
@@ -211,7 +211,7 @@ func (tx *Tx) FormLink(token string) (FormLink, bool) {
 }
 
 // Form returns the form with the id, or a [*Missing].
-func (tx *Tx) Form(id string) (signing.Form, error) { return lookup(tx.s.forms.byID, "form", id) }
+func (tx *Tx) Form(id string) (signing.Form, error) { return lookup(tx, tx.s.forms.byID, "form", id) }
 
 // CountForms returns how many forms there are.
 func (tx *Tx) CountForms() int { return tx.s.forms.all.n }
@@ -241,7 +241,7 @@ func (fs *forms) removeResponse(r *signing.FormResponse) {
 
 // Response returns the form response with the id, in either of its forms, or a [*Missing].
 func (tx *Tx) Response(id string) (signing.FormResponse, error) {
-	return lookup(tx.s.forms.responses, "response", id)
+	return lookup(tx, tx.s.forms.responses, "response", id)
 }
 
 // Responses returns a page of a form's responses, and how many there are in all.

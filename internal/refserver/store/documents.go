@@ -140,7 +140,7 @@ func (ds *documents) unlink(d *signing.Document) {
 
 // Document returns the document with the id, of either kind, or a [*Missing].
 func (tx *Tx) Document(id string) (signing.Document, error) {
-	return lookup(tx.s.documents.byID, "document", id)
+	return lookup(tx, tx.s.documents.byID, "document", id)
 }
 
 // DocumentByToken returns the document that a signing link opens, and the index of its signer.

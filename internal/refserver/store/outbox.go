@@ -115,7 +115,7 @@ func (tx *Tx) DeleteWebhook(id string) error {
 	old := tx.s.outbox.webhooks
 	i := webhookIndex(old, id)
 	if i < 0 {
-		return &Missing{What: "webhook", ID: id}
+		return tx.missing("webhook", id)
 	}
 	next := slices.Delete(slices.Clone(old), i, i+1)
 	tx.change(func() { tx.s.outbox.webhooks = next }, func() { tx.s.outbox.webhooks = old })
@@ -133,7 +133,7 @@ func (tx *Tx) Webhook(id string) (Webhook, error) {
 	if i := webhookIndex(tx.s.outbox.webhooks, id); i >= 0 {
 		return *tx.s.outbox.webhooks[i], nil
 	}
-	return Webhook{}, &Missing{What: "webhook", ID: id}
+	return Webhook{}, tx.missing("webhook", id)
 }
 
 // Webhooks returns all webhooks in the order they were added.
@@ -246,7 +246,7 @@ func (tx *Tx) Delivery(id string) (Delivery, error) {
 	if d := tx.s.outbox.delivery(id); d != nil {
 		return *d, nil
 	}
-	return Delivery{}, &Missing{What: "delivery", ID: id}
+	return Delivery{}, tx.missing("delivery", id)
 }
 
 // Deliveries returns every delivery, in the order they were enqueued.

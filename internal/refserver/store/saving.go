@@ -82,6 +82,12 @@ func (e *Unavailable) Error() string {
 
 func (e *Unavailable) Unwrap() error { return e.Err }
 
+// ErrUnavailable is matched by every [Unavailable] but that of a closed store.
+var ErrUnavailable = errors.New("the storage failed")
+
+// Is reports whether target is [ErrUnavailable] and the store is not closed.
+func (e *Unavailable) Is(target error) bool { return target == ErrUnavailable && e.Err != ErrClosed }
+
 // ErrClosed is what the error of a transaction matches after [Store.Close].
 var ErrClosed = errors.New("the server is closed")
 

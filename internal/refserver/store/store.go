@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -244,11 +245,30 @@ func (s *Store) Act(documentID string, command signing.Command) (signing.Change,
 
 // Missing is the error for a record that does not exist.
 type Missing struct {
-	What string // document, template, form, response, webhook, delivery, file or link
-	ID   string
+	What    string // document, template, form, response, webhook, delivery, file or link
+	ID      string
+	Instead string // what else has the id, as in ": it is the id of a form"; empty: nothing
 }
 
-func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %.64q", m.What, m.ID) }
+func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %.64q", m.What, m.ID) + m.Instead }
+
+// ErrNotFound is matched by every [Missing].
+var ErrNotFound = errors.New("not found")
+
+// Is reports whether target is [ErrNotFound].
+func (m *Missing) Is(target error) bool { return target == ErrNotFound }
+
+// missing returns a Missing that tells what else has the id.
+func (tx *Tx) missing(what, id string) *Missing {
+	m := &Missing{What: what, ID: id}
+	switch kind := tx.KindOf(id); {
+	case kind == "template" && what == "document":
+		m.Instead = ": it is a template's, and sending it makes documents: name one by its createdDocumentId"
+	case kind != "":
+		m.Instead = ": it is the id of a " + kind
+	}
+	return m
+}
 
 // KindOf says what has the id, in words: "PDF document", "document from a template", "template", "form", "form response", or "" for
 // nothing.
@@ -269,10 +289,10 @@ func (tx *Tx) KindOf(id string) string {
 }
 
 // lookup returns the record with the id, or a Missing.
-func lookup[V any](m map[string]*V, what, id string) (V, error) {
+func lookup[V any](tx *Tx, m map[string]*V, what, id string) (V, error) {
 	if v, ok := m[id]; ok {
 		return *v, nil
 	}
 	var none V
-	return none, &Missing{What: what, ID: id}
+	return none, tx.missing(what, id)
 }

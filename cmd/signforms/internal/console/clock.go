@@ -28,7 +28,7 @@ func (c *console) advance(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return done("clock", "advanced"), c.server.TryAdvance(r.Context(), d)
+	return done("clock", "advanced"), c.server.Advance(r.Context(), d)
 }
 
 // duration reads a duration of Go, or days as in 3d.

@@ -20,6 +20,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -29,11 +30,11 @@ func TestMain(m *testing.M) { browsertest.Main(m) }
 const hostile = `<script>alert(1)</script>"'&`
 
 // newConsole starts a service with its console, and a stream of events like that of the control API.
-func newConsole(t *testing.T) *refserver.Server {
+func newConsole(t *testing.T) *servicetest.Server {
 	t.Helper()
-	var service *refserver.Server
+	var service *servicetest.Server
 	var pages http.Handler
-	service = refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
+	service = servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch {
 			case r.URL.Path == "/_/events":
@@ -45,7 +46,7 @@ func newConsole(t *testing.T) *refserver.Server {
 			}
 		})
 	}})
-	pages = console.New(service, console.Options{
+	pages = console.New(service.Server, console.Options{
 		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []string{"page-size=7"},
 		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
 		Reset:   func(context.Context) error { return service.Reset() },
@@ -55,7 +56,7 @@ func newConsole(t *testing.T) *refserver.Server {
 }
 
 // populate adds records of every kind, with hostile texts.
-func populate(t *testing.T, service *refserver.Server) (documentID, templateID, formID, webhookID string) {
+func populate(t *testing.T, service *servicetest.Server) (documentID, templateID, formID, webhookID string) {
 	t.Helper()
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
@@ -73,7 +74,7 @@ func populate(t *testing.T, service *refserver.Server) (documentID, templateID, 
 	}})
 	_, err := service.SubmitForm(formID, refserver.Submission{RespondentEmail: "zoe@example.com", Answers: map[string]string{"Why? " + hostile: hostile}})
 	require.NoError(t, err)
-	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Zoë " + hostile, Email: "zoe@example.com", RoleTitle: "Buyer " + hostile}},
 	})
 	require.NoError(t, err)
@@ -81,7 +82,7 @@ func populate(t *testing.T, service *refserver.Server) (documentID, templateID, 
 	require.NoError(t, service.Signer(documentID, "zoe@example.com").View())
 	declined := service.AddDocument(refserver.Document{Name: "Lease " + hostile, Signers: []refserver.Signer{{Name: hostile, Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(declined, "ann@example.com").Decline("Too dear "+hostile))
-	_, err = clientOf(t, service).Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
+	_, err = service.Client().Documents.Void(t.Context(), signforms.PDFDocument("00000000-0000-4000-8000-000000000000"))
 	require.Error(t, err)
 	service.Fail(refserver.Fault{Operation: refserver.Send, Status: 503, Times: 1})
 	require.NoError(t, service.Settle(t.Context()))

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 )
 
 // textOf returns what the first element shows that begins with start.
@@ -25,7 +25,7 @@ func textOf(t *testing.T, page, start string) string {
 	return html.UnescapeString(found[1])
 }
 
-func get(t *testing.T, service *refserver.Server, path string) string {
+func get(t *testing.T, service *servicetest.Server, path string) string {
 	t.Helper()
 	resp, err := service.HTTPClient().Get(service.URL + "/_/" + path)
 	require.NoError(t, err)

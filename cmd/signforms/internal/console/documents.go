@@ -181,7 +181,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 	if d.PDF, _, err = c.uploaded(r); err != nil {
 		return "", err
 	}
-	id, err := c.server.TryAddDocument(d)
+	id, err := c.server.AddDocument(d)
 	if err != nil {
 		return "", err
 	}

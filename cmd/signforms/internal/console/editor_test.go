@@ -14,6 +14,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -41,7 +42,7 @@ func edit(p *browsertest.Page, address string, pages int) {
 }
 
 // newTemplate opens the editor of a new template with a PDF.
-func newTemplate(t *testing.T, service *refserver.Server, screen browsertest.Screen, file string) *browsertest.Page {
+func newTemplate(t *testing.T, service *servicetest.Server, screen browsertest.Screen, file string) *browsertest.Page {
 	t.Helper()
 	p := browsertest.Open(t, screen)
 	p.Go(service.URL + "/_/templates/new")
@@ -167,7 +168,7 @@ func TestTemplateIsEdited(t *testing.T) {
 		Name: "Offer " + hostile, Roles: []refserver.Role{{Title: "Buyer " + hostile, Colour: "#abc"}}, PDF: data, SigningOrder: true,
 		Fields: []refserver.TemplateField{field}, Variables: []string{"[v1]"}, AuthorEmail: "author@example.org",
 	})
-	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: id, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer " + hostile}},
 	})
 	require.NoError(t, err)

@@ -87,7 +87,7 @@ func (c *console) addFault(r *http.Request) (string, error) {
 		if !asIs {
 			f.Operation, f.Times = refserver.Operation(r.PostFormValue("operation")), times
 		}
-		_, err = c.server.TryFail(f)
+		_, err = c.server.Fail(f)
 		return done("faults", "set"), err
 	}
 	if i := slices.IndexFunc(webhookPresets, func(p webhookPreset) bool { return p.Key == kind }); i >= 0 {
@@ -95,7 +95,7 @@ func (c *console) addFault(r *http.Request) (string, error) {
 		if !asIs {
 			f.WebhookID, f.Times = r.PostFormValue("webhook"), times
 		}
-		_, err = c.server.TryFailWebhooks(f)
+		_, err = c.server.FailWebhooks(f)
 		return done("faults", "set"), err
 	}
 	return "", errors.New("choose what goes wrong")

@@ -26,10 +26,10 @@ func TestFaultsAreSetByAButton(t *testing.T) {
 			p.WaitText("The fault is set.")
 			p.WaitText(`{"times":10,"status":503,"retryAfter":"1"}`)
 			p.WaitText("0 of 0")
-			_, err := onceClient(t, service).Documents.List(t.Context(), signforms.DocumentListParams{})
+			_, err := service.Client(func(o *signforms.Options) { o.MaxAttempts = 1 }).Documents.List(t.Context(), signforms.DocumentListParams{})
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
 			p.WaitText("1 of 1")
-			_, err = onceClient(t, service).Documents.List(t.Context(), signforms.DocumentListParams{})
+			_, err = service.Client(func(o *signforms.Options) { o.MaxAttempts = 1 }).Documents.List(t.Context(), signforms.DocumentListParams{})
 			require.ErrorIs(t, err, signforms.ErrUnavailable)
 			p.WaitText("2 of 2") // without a reload
 			p.WaitText(service.Faults()[0].LastAt.UTC().Format("2006-01-02 15:04:05 UTC"))
@@ -99,16 +99,6 @@ func TestPresetOfTheReminderLimit(t *testing.T) {
 	resp, err := service.HTTPClient().PostForm(service.URL+"/_/faults", url.Values{"kind": {"429"}})
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
-	_, err = onceClient(t, service).Documents.Remind(t.Context(), signforms.PDFDocument(id))
+	_, err = service.Client(func(o *signforms.Options) { o.MaxAttempts = 1 }).Documents.Remind(t.Context(), signforms.PDFDocument(id))
 	require.ErrorIs(t, err, signforms.ErrRateLimited)
-}
-
-// onceClient returns a client that tries once.
-func onceClient(t *testing.T, service *refserver.Server) *signforms.Client {
-	t.Helper()
-	options := clientOptions(service)
-	options.MaxAttempts = 1
-	client, err := signforms.New(service.URL, service.APIKey, options)
-	require.NoError(t, err)
-	return client
 }

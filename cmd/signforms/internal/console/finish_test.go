@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestFinishedFileOnThePage: the page of a document makes no file. It has a link to it, and says why one could not be made.
 func TestFinishedFileOnThePage(t *testing.T) {
 	var calls atomic.Int32
-	service := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+	service := servicetest.Start(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		if calls.Add(1) == 1 {
 			return nil, errors.New("no <paper>")
 		}
@@ -26,7 +27,7 @@ func TestFinishedFileOnThePage(t *testing.T) {
 	}})
 	id := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
-	pages := httptest.NewServer(console.New(service, console.Options{PublicURL: service.URL}))
+	pages := httptest.NewServer(console.New(service.Server, console.Options{PublicURL: service.URL}))
 	defer pages.Close()
 	get := func(path string) (int, string) {
 		answer, err := http.Get(pages.URL + "/_/documents/" + id + path)

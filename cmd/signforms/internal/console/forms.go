@@ -38,7 +38,7 @@ func (c *console) addForm(r *http.Request) (string, error) {
 			f.Fields = append(f.Fields, questionOf(line))
 		}
 	}
-	id, err := c.server.TryAddForm(f)
+	id, err := c.server.AddForm(f)
 	if err != nil {
 		return "", err
 	}

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signforms/signforms-go/internal/refserver"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 )
 
 // call makes a request to the API, with the key if it has no other header.
-func call(t *testing.T, service *refserver.Server, path string, header ...string) {
+func call(t *testing.T, service *servicetest.Server, path string, header ...string) {
 	t.Helper()
 	req, err := http.NewRequest("GET", service.URL+path, nil)
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -20,7 +21,7 @@ var streams struct {
 	out          atomic.Bool  // all are answered 401
 }
 
-func stream(w http.ResponseWriter, r *http.Request, service *refserver.Server) {
+func stream(w http.ResponseWriter, r *http.Request, service *servicetest.Server) {
 	if streams.refuse.Add(-1) >= 0 {
 		http.Error(w, "busy", http.StatusServiceUnavailable)
 		return

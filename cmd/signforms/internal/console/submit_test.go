@@ -14,11 +14,12 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // submit sends a form and returns the page that follows.
-func submit(t *testing.T, service *refserver.Server, path string, entered url.Values) string {
+func submit(t *testing.T, service *servicetest.Server, path string, entered url.Values) string {
 	t.Helper()
 	resp, err := service.HTTPClient().PostForm(service.URL+"/_/"+path, entered)
 	require.NoError(t, err)
@@ -30,8 +31,8 @@ func submit(t *testing.T, service *refserver.Server, path string, entered url.Va
 
 // What was asked for by a client that has hung up is done. A form that is sent again is done again.
 func TestAClientThatHangsUp(t *testing.T) {
-	service := refserver.NewServer(t, nil)
-	pages := console.New(service, console.Options{PublicURL: service.URL, Logger: slog.New(slog.DiscardHandler)})
+	service := servicetest.Start(t, nil)
+	pages := console.New(service.Server, console.Options{PublicURL: service.URL, Logger: slog.New(slog.DiscardHandler)})
 	id := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()

@@ -155,7 +155,7 @@ func (c *console) addTemplate(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	id, err := c.server.TryAddTemplate(t)
+	id, err := c.server.AddTemplate(t)
 	if err != nil {
 		return "", err
 	}

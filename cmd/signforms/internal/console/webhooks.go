@@ -125,7 +125,7 @@ func (c *console) addWebhook(r *http.Request) (string, error) {
 	if err := r.ParseForm(); err != nil {
 		return "", errors.New("the form could not be read: try again")
 	}
-	id, err := c.server.TryAddWebhook(refserver.Webhook{
+	id, err := c.server.AddWebhook(refserver.Webhook{
 		URL: strings.TrimSpace(r.PostFormValue("url")), Event: refserver.EventFamily(r.PostFormValue("event")),
 		Documents: r.PostForm["record"], Object: r.PostFormValue("object") == "true",
 	})
@@ -140,7 +140,7 @@ func (c *console) actOnWebhook(r *http.Request) (string, error) {
 	here := func(what string, err error) (string, error) { return done("webhooks/"+id, what), err }
 	switch r.PostFormValue("act") {
 	case "test":
-		_, err := c.server.TryTestWebhook(id)
+		_, err := c.server.TestWebhook(id)
 		return here("tested", err)
 	case "enable":
 		return here("enabled", c.server.EnableWebhook(id))

@@ -2,13 +2,13 @@ package control_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,8 +18,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 // The description lists the routes and nothing else.
@@ -36,9 +36,9 @@ func TestDescriptionHasEveryRoute(t *testing.T) {
 	require.Equal(t, patterns, described)
 }
 
-func newAPI(t *testing.T) (*refserver.Server, *httptest.Server) {
+func newAPI(t *testing.T) (*servicetest.Server, *httptest.Server) {
 	t.Helper()
-	server := refserver.NewServer(t, nil)
+	server := servicetest.Start(t, nil)
 	return server, newAPIOf(t, server)
 }
 
@@ -115,10 +115,10 @@ func TestClockGoesAHundredYearsAheadAndNoFurther(t *testing.T) {
 	}
 }
 
-func newAPIOf(t *testing.T, server *refserver.Server) *httptest.Server {
+func newAPIOf(t *testing.T, server *servicetest.Server) *httptest.Server {
 	t.Helper()
 	api := httptest.NewServer(control.New(control.Config{
-		Server: server, Version: "test", Data: "memory", Workspaces: workspaces{},
+		Server: server.Server, Version: "test", Data: "memory", Workspaces: workspaces{},
 		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
 	}))
 	t.Cleanup(api.Close)
@@ -128,7 +128,7 @@ func newAPIOf(t *testing.T, server *refserver.Server) *httptest.Server {
 // TestBusyReadersAreSaidToBeBusy: the client is to try again, and nothing is said against its file.
 func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 	api := httptest.NewServer(control.New(control.Config{
-		Server: refserver.NewServer(t, nil), Version: "test", Data: "memory",
+		Server: servicetest.Start(t, nil).Server, Version: "test", Data: "memory",
 		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdf.ErrBusy },
 	}))
 	defer api.Close()
@@ -144,7 +144,7 @@ func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 
 // TestAnswersHoldTheLinks: whoever calls the control API signs with the links that it answers, so they are not redacted there.
 func TestAnswersHoldTheLinks(t *testing.T) {
-	server := refserver.NewServer(t, nil)
+	server := servicetest.Start(t, nil)
 	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	state, ok := server.FindDocument(id)
 	require.True(t, ok)
@@ -161,9 +161,9 @@ func TestAnswersHoldTheLinks(t *testing.T) {
 }
 
 // sentForm sends a form with the client and returns the token of its link.
-func sentForm(t *testing.T, server *refserver.Server, form string) string {
+func sentForm(t *testing.T, server *servicetest.Server, form string) string {
 	t.Helper()
-	_, err := clientOf(t, server).Forms.Send(t.Context(), signforms.FormSendParams{
+	_, err := server.Client().Forms.Send(t.Context(), signforms.FormSendParams{
 		FormID: form, Receivers: []signforms.Receiver{{Name: "Cy", Email: "cy@example.com"}}, Mail: signforms.Mail{Subject: "s", Message: "m"},
 	})
 	require.NoError(t, err)
@@ -172,17 +172,19 @@ func sentForm(t *testing.T, server *refserver.Server, form string) string {
 	return link[strings.LastIndex(link, "/")+1:]
 }
 
+// failing is an empty storage whose saves have this error.
+type failing struct{ err error }
+
+func (failing) Load(context.Context, func(refserver.Record) error) error { return nil }
+func (f *failing) Save(context.Context, []refserver.Record) error        { return f.err }
+func (failing) Blob(context.Context, string) ([]byte, error)             { return nil, errors.New("no blob") }
+
 // An answer says that nothing was changed only when that is known.
 func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
-	for fate, want := range map[storagetest.Fate]string{
-		storagetest.Failed:      "nothing was changed",
-		storagetest.UnknownKept: "the service has stopped",
-		storagetest.UnknownLost: "the service has stopped",
-	} {
-		var now atomic.Int32 // a Fate
-		storage := &storagetest.Memory{Decide: func([]refserver.Record) storagetest.Fate { return storagetest.Fate(now.Load()) }}
-		api := newAPIOf(t, refserver.NewServer(t, &refserver.Options{Storage: storage}))
-		now.Store(int32(fate))
+	for fails, want := range map[error]string{refserver.ErrRolledBack: "nothing was changed", errors.New("no answer"): "the service has stopped"} {
+		storage := &failing{}
+		api := newAPIOf(t, servicetest.Start(t, &refserver.Options{Storage: storage}))
+		storage.err = fails
 		resp, err := http.Post(api.URL+wire.Prefix+"/api-keys", "application/json", strings.NewReader(`{}`))
 		require.NoError(t, err)
 		body, err := io.ReadAll(resp.Body)
@@ -190,8 +192,7 @@ func TestAnAnswerAboutASaveInDoubt(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusServiceUnavailable, resp.StatusCode, "%s", body)
 		require.Contains(t, string(body), want)
-		require.Equal(t, fate == storagetest.Failed, strings.Contains(string(body), "nothing was changed"), "%s", body)
-		now.Store(int32(storagetest.Saved))
+		require.Equal(t, want == "nothing was changed", strings.Contains(string(body), "nothing was changed"), "%s", body)
 	}
 }
 
@@ -201,11 +202,11 @@ func TestWaitsForTheClockEndWithTheSandbox(t *testing.T) {
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-goOn }))
 	defer hangs.Close()
 	defer close(goOn)
-	server := refserver.NewServer(t, nil)
+	server := servicetest.Start(t, nil)
 	server.AddWebhook(refserver.Webhook{URL: hangs.URL, Event: refserver.SignatureCompleted})
 	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, server.Signer(id, "ann@example.com").Sign())
-	api := control.New(control.Config{Server: server})
+	api := control.New(control.Config{Server: server.Server})
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for path, body := range map[string]string{"/clock/advance": `{"by":"1h"}`, "/clock/settle": ""} {

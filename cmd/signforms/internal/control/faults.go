@@ -11,7 +11,7 @@ import (
 func activeFault(f refserver.ActiveFault) wire.ActiveFault {
 	out := wire.ActiveFault{ActiveFault: f, Text: f.String()}
 	if f := f.Fault; f != nil {
-		out.Fault = &wire.RequestFault{Fault: *f, Latency: wire.Duration(f.Latency), Drip: wire.Duration(f.Drip)}
+		out.Fault = &wire.RequestFault{Fault: *f, Latency: wire.Duration(f.Latency)}
 	}
 	if f := f.WebhookFault; f != nil {
 		out.WebhookFault = &wire.DeliveryFault{WebhookFault: *f, Delay: wire.Duration(f.Delay), Shift: wire.Duration(f.Shift)}
@@ -24,13 +24,13 @@ func (a *API) listFaults(r *http.Request) (any, error) {
 }
 
 func (a *API) addRequestFault(_ *http.Request, in wire.RequestFault) (any, error) {
-	in.Fault.Latency, in.Fault.Drip = time.Duration(in.Latency), time.Duration(in.Drip)
-	return madeID(a.server.TryFail(in.Fault))
+	in.Fault.Latency = time.Duration(in.Latency)
+	return madeID(a.server.Fail(in.Fault))
 }
 
 func (a *API) addDeliveryFault(_ *http.Request, in wire.DeliveryFault) (any, error) {
 	in.WebhookFault.Delay, in.WebhookFault.Shift = time.Duration(in.Delay), time.Duration(in.Shift)
-	return madeID(a.server.TryFailWebhooks(in.WebhookFault))
+	return madeID(a.server.FailWebhooks(in.WebhookFault))
 }
 
 func (a *API) clearFaults(*http.Request) (any, error) {

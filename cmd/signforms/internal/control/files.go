@@ -17,7 +17,7 @@ func (a *API) createTemplate(ctx context.Context, server *refserver.Server, t wi
 		return "", err
 	}
 	t.Template.ExpiresFor = time.Duration(t.ExpiresFor)
-	return server.TryAddTemplate(t.Template)
+	return server.AddTemplate(t.Template)
 }
 
 // createDocument makes a document. It refuses a PDF that signers could not read.
@@ -26,7 +26,7 @@ func (a *API) createDocument(ctx context.Context, server *refserver.Server, d wi
 		return "", err
 	}
 	d.Document.ExpiresFor = time.Duration(d.ExpiresFor)
-	return server.TryAddDocument(d.Document)
+	return server.AddDocument(d.Document)
 }
 
 // checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. No file means one empty page.

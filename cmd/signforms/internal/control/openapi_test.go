@@ -19,6 +19,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -147,7 +148,7 @@ func TestAnswersKeepToTheDescription(t *testing.T) {
 
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
-func everyOperation(rec *recorder, server *refserver.Server) {
+func everyOperation(rec *recorder, server *servicetest.Server) {
 	rec.call("GET", "/status", nil)
 	rec.call("GET", "/credentials", nil)
 	rec.call("POST", "/api-keys", nil)
@@ -211,7 +212,7 @@ func everyOperation(rec *recorder, server *refserver.Server) {
 	})
 }
 
-func forms(rec *recorder, server *refserver.Server) {
+func forms(rec *recorder, server *servicetest.Server) {
 	form := rec.call("POST", "/forms", map[string]any{
 		"title": "Intake", "fields": []any{map[string]any{"question": "Name", "required": true}, map[string]any{"question": "Colour", "kind": "choice", "choices": []string{"red", "blue"}}},
 	})["id"].(string)
@@ -243,7 +244,7 @@ func webhooks(rec *recorder, hook string) {
 // finished gets a finished file from a sandbox that makes them.
 func finished(rec *recorder) {
 	t := rec.t
-	server := refserver.NewServer(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+	server := servicetest.Start(t, &refserver.Options{Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		return []byte("%PDF-1.4 finished"), nil
 	}})
 	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})

@@ -15,14 +15,15 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // newRelayed returns a service that accepts deliveries for relays at its own address, and a client of its interface.
-func newRelayed(t *testing.T) (*refserver.Server, *wire.Client) {
+func newRelayed(t *testing.T) (*servicetest.Server, *wire.Client) {
 	t.Helper()
 	var api *control.API
-	server := refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
+	server := servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, control.RelayPrefix) {
 				api.Relay().ServeHTTP(w, r)
@@ -31,7 +32,7 @@ func newRelayed(t *testing.T) (*refserver.Server, *wire.Client) {
 			next.ServeHTTP(w, r)
 		})
 	}})
-	api = control.New(control.Config{Server: server})
+	api = control.New(control.Config{Server: server.Server})
 	l := httptest.NewServer(api)
 	t.Cleanup(l.Close)
 	c, err := wire.NewClient(l.URL, "")

@@ -39,7 +39,7 @@ func (a *API) add(ctx context.Context, server *refserver.Server, s *wire.Seed) (
 		}
 	}
 	for i, f := range s.Forms {
-		if err := note(out, &out.Forms, f.Key, at("forms", i), func() (string, error) { return server.TryAddForm(f.Form) }); err != nil {
+		if err := note(out, &out.Forms, f.Key, at("forms", i), func() (string, error) { return server.AddForm(f.Form) }); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +56,7 @@ func (a *API) add(ctx context.Context, server *refserver.Server, s *wire.Seed) (
 				resolved.Documents[n] = id
 			}
 		}
-		if err := note(out, &out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.TryAddWebhook(resolved) }); err != nil {
+		if err := note(out, &out.Webhooks, "", at("webhooks", i), func() (string, error) { return server.AddWebhook(resolved) }); err != nil {
 			return nil, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -30,12 +31,12 @@ func TestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
-		server := refserver.NewServer(t, &refserver.Options{Network: network})
+		server := servicetest.Start(t, &refserver.Options{Network: network})
 		defer server.Close()
-		api := control.New(control.Config{Server: server})
+		api := control.New(control.Config{Server: server.Server})
 		hook := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(3 * time.Second) }))
 		server.AddWebhook(refserver.Webhook{URL: hook, Event: refserver.SignatureCompleted})
-		client := clientOf(t, server)
+		client := server.Client()
 		add := func(to string, expires time.Duration) string {
 			return server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: to}}, ExpiresFor: expires})
 		}
@@ -85,8 +86,8 @@ func TestWaits(t *testing.T) {
 // TestWaitsAreBounded: how long, for how many, and how many at a time in all workspaces.
 func TestWaitsAreBounded(t *testing.T) {
 	var readers atomic.Int64
-	server := refserver.NewServer(t, nil)
-	api := control.New(control.Config{Server: server, Readers: &readers})
+	server := servicetest.Start(t, nil)
+	api := control.New(control.Config{Server: server.Server, Readers: &readers})
 	for query, says := range map[string]string{
 		"wait=61s": "at most 1m0s", "wait=": "wait is empty", "wait": "wait is empty", "wait=1s&count=": "count is empty", "to=": "to is empty", "limit=": "limit is empty", "wait=0s": "at most 1m0s", "wait=-1s": "at most 1m0s", "wait=soon": "as in 10s",
 		"wait=1s&count=0": "from 1 to 1000", "count=2": "count is for a wait", "wait=1s&wait=2s": "given 2 times", "wait=1s&colour=red": "no parameter",

@@ -8,7 +8,7 @@ import (
 )
 
 func (a *API) addWebhook(_ *http.Request, in refserver.Webhook) (any, error) {
-	return madeID(a.server.TryAddWebhook(in))
+	return madeID(a.server.AddWebhook(in))
 }
 
 // madeID answers with the id of a new record.
@@ -21,7 +21,7 @@ func madeID(id string, err error) (any, error) {
 
 // testWebhook does what the service's "Test Webhook" button does.
 func (a *API) testWebhook(r *http.Request) (any, error) {
-	return madeID(a.server.TryTestWebhook(r.PathValue("id")))
+	return madeID(a.server.TestWebhook(r.PathValue("id")))
 }
 
 // rotateSecret gives a webhook a new secret.
@@ -56,7 +56,7 @@ func (a *API) addForm(_ *http.Request, in wire.Form) (any, error) {
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
-	return madeID(a.server.TryAddForm(in.Form))
+	return madeID(a.server.AddForm(in.Form))
 }
 
 func (a *API) addDocument(r *http.Request, in wire.Document) (any, error) {

@@ -11,6 +11,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -101,8 +102,8 @@ func TestMistakesOfTheServiceNameTheirLine(t *testing.T) {
 	} {
 		f, err := seedfile.Read(write(t, text))
 		require.NoError(t, err)
-		server := refserver.NewServer(t, nil)
-		_, err = control.New(control.Config{Server: server}).Apply(t.Context(), f.Seed)
+		server := servicetest.Start(t, nil)
+		_, err = control.New(control.Config{Server: server.Server}).Apply(t.Context(), f.Seed)
 		require.ErrorContains(t, f.Explain(err), want, text)
 		require.Empty(t, server.Forms())
 	}

@@ -12,11 +12,12 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // together sends a document that two people may sign in any order.
-func together(t *testing.T, service *refserver.Server) (id string, links map[string]string) {
+func together(t *testing.T, service *servicetest.Server) (id string, links map[string]string) {
 	t.Helper()
 	price := refserver.TemplateField{Name: "Price", Role: "Seller", Kind: refserver.TextField, Required: true, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.04}
 	city := price
@@ -24,7 +25,7 @@ func together(t *testing.T, service *refserver.Server) (id string, links map[str
 	templateID := service.AddTemplate(refserver.Template{
 		Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}}, Fields: []refserver.TemplateField{price, city},
 	})
-	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
 		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam", Email: "sam@example.com", RoleTitle: "Seller"},
 	}})
 	require.NoError(t, err)
@@ -173,9 +174,9 @@ func TestAnswerThatIsLate(t *testing.T) {
 
 // Whoever signs too late is refused, and what was entered stays.
 func TestRefusedPageStays(t *testing.T) {
-	for says, change := range map[string]func(service *refserver.Server, id string) error{
-		"This document is void": func(service *refserver.Server, id string) error { return service.Void(id) },
-		"You have already signed in another window, with other entries.": func(service *refserver.Server, id string) error {
+	for says, change := range map[string]func(service *servicetest.Server, id string) error{
+		"This document is void": func(service *servicetest.Server, id string) error { return service.Void(id) },
+		"You have already signed in another window, with other entries.": func(service *servicetest.Server, id string) error {
 			return service.Signer(id, "ann@example.com").Sign(refserver.FieldValue{Name: "City", Value: "Paris"})
 		},
 	} {

@@ -19,21 +19,22 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/signpages"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 func TestMain(m *testing.M) { browsertest.Main(m) }
 
 // newService starts a service whose links open the pages.
-func newService(t testing.TB, frames ...string) *refserver.Server {
+func newService(t testing.TB, frames ...string) *servicetest.Server {
 	t.Helper()
 	return newLossyService(t, func(string) bool { return false }, frames...)
 }
 
 // newLossyService starts one that breaks off the requests for some paths of the pages. What it loses is asked at each request.
-func newLossyService(t testing.TB, loses func(path string) bool, frames ...string) *refserver.Server {
+func newLossyService(t testing.TB, loses func(path string) bool, frames ...string) *servicetest.Server {
 	t.Helper()
-	var service *refserver.Server
+	var service *servicetest.Server
 	options := signpages.Options{
 		Frames: frames,
 		Document: func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
@@ -51,13 +52,13 @@ func newLossyService(t testing.TB, loses func(path string) bool, frames ...strin
 		},
 		Logger: slog.New(slog.DiscardHandler),
 	}
-	service = refserver.NewServer(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
+	service = servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if loses(r.URL.Path) {
 				panic(http.ErrAbortHandler)
 			}
 			if strings.HasPrefix(r.URL.Path, "/sign/") || strings.HasPrefix(r.URL.Path, "/form/") {
-				signpages.New(service, options).ServeHTTP(w, r)
+				signpages.New(service.Server, options).ServeHTTP(w, r)
 				return
 			}
 			next.ServeHTTP(w, r)
@@ -78,7 +79,7 @@ var manyPages = sync.OnceValues(func() ([]byte, error) {
 })
 
 // offer sends a template with every kind of field to two people, and returns the document's id and their links.
-func offer(t testing.TB, service *refserver.Server, name string) (id string, links map[string]string) {
+func offer(t testing.TB, service *servicetest.Server, name string) (id string, links map[string]string) {
 	t.Helper()
 	field := func(name string, kind refserver.FieldKind, y float64, required bool) refserver.TemplateField {
 		return refserver.TemplateField{Name: name, Role: "Buyer", Kind: kind, Required: required, Page: 1, X: 0.2, Y: y, Width: 0.3, Height: 0.04}
@@ -91,7 +92,7 @@ func offer(t testing.TB, service *refserver.Server, name string) (id string, lin
 			field("Insured", refserver.CheckboxField, 0.6, true),
 		},
 	})
-	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID,
 		Receivers: []signforms.Receiver{
 			{Name: "Ann Buyer", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam Seller", Email: "sam@example.com", RoleTitle: "Seller"},
@@ -105,7 +106,7 @@ func offer(t testing.TB, service *refserver.Server, name string) (id string, lin
 	return sent.CreatedDocumentID, links
 }
 
-func find(t *testing.T, service *refserver.Server, id string) refserver.DocumentState {
+func find(t *testing.T, service *servicetest.Server, id string) refserver.DocumentState {
 	t.Helper()
 	d, ok := service.FindDocument(id)
 	require.True(t, ok)
@@ -323,14 +324,14 @@ func TestControlsFitAThumb(t *testing.T) {
 }
 
 // formLink sends a form with every kind of question and returns the link in its mail.
-func formLink(t *testing.T, service *refserver.Server) string {
+func formLink(t *testing.T, service *servicetest.Server) string {
 	t.Helper()
 	formID := service.AddForm(refserver.Form{Title: "Survey <script>alert(1)</script>", Fields: []refserver.Field{
 		{Question: "Name?", Required: true}, {Question: "Tell us more", Kind: refserver.LongTextQuestion},
 		{Question: "Colour?", Kind: refserver.ChoiceQuestion, Choices: []string{"red", "green"}, Required: true},
 		{Question: "Since when?", Kind: refserver.DateQuestion}, {Question: "Agreed?", Kind: refserver.CheckboxQuestion, Required: true},
 	}})
-	_, err := clientOf(t, service).Forms.Send(t.Context(), signforms.FormSendParams{
+	_, err := service.Client().Forms.Send(t.Context(), signforms.FormSendParams{
 		FormID: formID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com"}},
 	})
 	require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -360,7 +361,7 @@ func TestManyPagesHoldLittleMemory(t *testing.T) {
 }
 
 // hostile sends a document in which everything has this name, to two people.
-func hostile(t *testing.T, service *refserver.Server, name string) (links []string) {
+func hostile(t *testing.T, service *servicetest.Server, name string) (links []string) {
 	t.Helper()
 	templateID := service.AddTemplate(refserver.Template{
 		Name: name, SigningOrder: true, Roles: []refserver.Role{{Title: name}, {Title: "Seller"}},
@@ -369,7 +370,7 @@ func hostile(t *testing.T, service *refserver.Server, name string) (links []stri
 			{Name: name + "2", Role: name, Kind: refserver.TextField, Page: 1, X: 0.2, Y: 0.2, Width: 0.3, Height: 0.02},
 		},
 	})
-	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: templateID, Receivers: []signforms.Receiver{
 		{Name: name, Email: "ann@example.com", RoleTitle: name}, {Name: name, Email: "sam@example.com", RoleTitle: "Seller"},
 	}})
 	require.NoError(t, err)
@@ -411,7 +412,7 @@ func TestFieldsInReadingOrder(t *testing.T) {
 		at("seven", 2, 0.1, 0.1, 0.02), at("three", 1, 0.8, 0.2, 0.05), at("two", 1, 0.4, 0.22, 0.02), at("six", 1, 0.1, 0.9, 0.02),
 		at("five", 1, 0.5, 0.31, 0.02), at("one", 1, 0.1, 0.21, 0.03), at("four", 1, 0.2, 0.3, 0.02),
 	}})
-	sent, err := clientOf(t, service).Templates.Send(t.Context(), signforms.TemplateSendParams{
+	sent, err := service.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	require.NoError(t, err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
-	"github.com/signforms/signforms-go/internal/refserver/storagetest"
 )
 
 func newPath(t *testing.T) string {
@@ -94,19 +93,6 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	files, err := filepath.Glob(path + "*")
 	require.NoError(t, err)
 	require.Equal(t, []string{path}, files)
-}
-
-// TestStorage runs the checks that every storage must pass.
-func TestStorage(t *testing.T) {
-	storagetest.Run(t, func(t *testing.T) (refserver.Storage, func() refserver.Storage) {
-		path := newPath(t)
-		s := open(t, path)
-		return s, func() refserver.Storage {
-			require.NoError(t, s.Close())
-			s = open(t, path)
-			return s
-		}
-	})
 }
 
 // TestASaveThatFailsOnItsWayLeavesNothingBehind has SQLite refuse a record after others of the same Save were written. None of them

@@ -57,7 +57,6 @@ type ReceiversLink struct {
 type RequestFault struct {
 	refserver.Fault
 	Latency Duration `json:"latency,omitempty"`
-	Drip    Duration `json:"drip,omitempty"`
 }
 
 // DeliveryFault is something that goes wrong with webhook attempts.

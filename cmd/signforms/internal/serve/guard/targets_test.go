@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -59,7 +60,7 @@ func TestRedirectToAPrivateTarget(t *testing.T) {
 	redirects := httptest.NewServer(http.RedirectHandler(private.URL, http.StatusTemporaryRedirect))
 	defer redirects.Close()
 	deny := dialPublic(ownAddress)
-	service := refserver.NewServer(t, &refserver.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	service := servicetest.Start(t, &refserver.Options{DialWebhook: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if addr == "public.test:80" {
 			addr = redirects.Listener.Addr().String()
 			return new(net.Dialer).DialContext(ctx, network, addr)

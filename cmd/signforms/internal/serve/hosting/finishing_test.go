@@ -10,6 +10,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
+	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -52,14 +53,14 @@ func TestDamagedKeyIsRefused(t *testing.T) {
 
 // A file that is made again later says what the first one said.
 func TestCertificateEndsWithTheDocument(t *testing.T) {
-	service := refserver.NewServer(t, nil)
+	service := servicetest.Start(t, nil)
 	id := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign())
-	require.NoError(t, service.TryAdvance(t.Context(), time.Hour))
+	require.NoError(t, service.Server.Advance(t.Context(), time.Hour))
 	require.NoError(t, service.Pay(id))
 	f, err := newFinisher(t.Context(), nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	f.server = service
+	f.server = service.Server
 	d, ok := service.FindDocument(id)
 	require.True(t, ok)
 	events := f.certificate(d).Events

@@ -38,7 +38,7 @@ func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	ann := create(t, all, wire.NewWorkspace{Name: "ann", Seed: lease})
 	bob := create(t, all, wire.NewWorkspace{Name: "bob", Seed: lease})
-	_, err := all.first.server.TryAddDocument(lease.Documents[0].Document)
+	_, err := all.first.server.AddDocument(lease.Documents[0].Document)
 	require.NoError(t, err)
 	first := &wire.CreatedWorkspace{Workspace: all.List()[0]}
 	before := state(t, client, first) + state(t, client, ann) + state(t, client, bob)

@@ -2,7 +2,6 @@ package hosting
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -71,7 +70,7 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		defer w.requests.Add(-1)
 		defer w.used()
 	}
-	if err := w.server.CheckStorage(); errors.Is(err, refserver.ErrStopped) {
+	if err := w.server.Stopped(); err != nil {
 		control.WriteError(out, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
 		return
 	}

@@ -184,10 +184,10 @@ func (ws *Workspaces) servers() (all []*refserver.Server) {
 	return all
 }
 
-// checkStorage returns why changes cannot be saved, or a file cannot be read.
+// checkStorage returns why a service has stopped.
 func (ws *Workspaces) checkStorage() error {
 	for _, server := range ws.servers() {
-		if err := server.CheckStorage(); err != nil {
+		if err := server.Stopped(); err != nil {
 			return err
 		}
 	}

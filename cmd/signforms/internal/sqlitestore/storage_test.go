@@ -1,7 +1,8 @@
-package storagetest
+package sqlitestore_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,15 +10,17 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Run checks that a storage does what the interface says. open returns an empty storage for each subtest, and a function that
-// opens what that has saved once more, as after a restart, and returns it in place of the first. What they open is closed with
-// the subtest.
-func Run(t *testing.T, open func(t *testing.T) (storage refserver.Storage, reopen func() refserver.Storage)) {
+// TestStorage checks that the store does what [refserver.Storage] says.
+func TestStorage(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *storageTest)
@@ -35,8 +38,12 @@ func Run(t *testing.T, open func(t *testing.T) (storage refserver.Storage, reope
 		{"any order of saves", anyOrder},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &storageTest{T: t}
-			s.storage, s.reopen = open(t)
+			path := newPath(t)
+			s := &storageTest{T: t, storage: open(t, path)}
+			s.reopen = func() refserver.Storage {
+				require.NoError(t, s.storage.(*sqlitestore.Store).Close())
+				return open(t, path)
+			}
 			c.test(s)
 		})
 	}
@@ -46,10 +53,6 @@ type storageTest struct {
 	*testing.T
 	storage refserver.Storage
 	reopen  func() refserver.Storage
-}
-
-func record(kind, id, data string) refserver.Record {
-	return refserver.Record{Kind: kind, ID: id, Data: []byte(data)}
 }
 
 func (t *storageTest) save(records ...refserver.Record) {
@@ -224,4 +227,72 @@ func anyOrder(t *storageTest) {
 		t.save(records...)
 	}
 	t.holds(want)
+}
+
+// contextEnds gives Load and Save a context that has ended.
+func contextEnds(t *storageTest) {
+	t.save(record("document", "a", "1"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := t.storage.Load(ctx, func(refserver.Record) error { return nil }); err == nil {
+		t.Error("Load with an ended context = nil, want an error")
+	}
+	err := t.storage.Save(ctx, []refserver.Record{record("document", "a", "2")})
+	if !errors.Is(err, refserver.ErrRolledBack) {
+		t.Errorf("Save with an ended context = %v, want an error that says that nothing was changed", err)
+	}
+	t.holds(map[string]string{"document/a": "1"})
+}
+
+// contextEndsDuring ends a Save's context at the moments at which the storage looks at it, one after the other. Whatever the Save
+// makes of it: all records are there or none, and its error says which. The next Save is not disturbed.
+func contextEndsDuring(t *storageTest) {
+	saved := func(v string) map[string]string {
+		return map[string]string{"document/a": v, "document/b": v, "form/a": v}
+	}
+	save := func(ctx context.Context, v string) error {
+		return t.storage.Save(ctx, []refserver.Record{record("document", "a", v), record("document", "b", v), record("form", "a", v)})
+	}
+	const looks = 20
+	for n := range looks {
+		before, after := fmt.Sprint("before ", n), fmt.Sprint("after ", n)
+		if err := save(t.Context(), before); err != nil {
+			t.Fatalf("Save = %v after one whose context had ended", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		err := save(&lookedAt{Context: ctx, cancel: cancel, most: int64(n + 1)}, after)
+		cancel()
+		switch {
+		case err == nil:
+			t.loads(saved(after))
+		case errors.Is(err, refserver.ErrRolledBack):
+			t.loads(saved(before))
+		case !t.has(saved(after)):
+			t.loads(saved(before))
+		}
+	}
+}
+
+// lookedAt is a context that ends after it was looked at so often.
+type lookedAt struct {
+	context.Context
+	cancel context.CancelFunc
+	looks  atomic.Int64
+	most   int64
+}
+
+func (c *lookedAt) Err() error {
+	defer c.look()
+	return c.Context.Err()
+}
+
+func (c *lookedAt) Done() <-chan struct{} {
+	defer c.look()
+	return c.Context.Done()
+}
+
+func (c *lookedAt) look() {
+	if c.looks.Add(1) == c.most {
+		c.cancel()
+	}
 }

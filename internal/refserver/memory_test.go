@@ -1,6 +1,4 @@
-// Package storagetest helps with storages of package signformstest: [Run] checks an implementation, and [Memory] is one that
-// fails on demand.
-package storagetest
+package refserver_test
 
 import (
 	"context"
@@ -12,24 +10,24 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Memory is a [refserver.Storage] in memory. The zero value is empty and ready to use. It is safe for concurrent use.
-type Memory struct {
+// memory is a storage in memory. The zero value is empty and ready to use. It is safe for concurrent use.
+type memory struct {
 	// Decide, unless nil, says what becomes of a Save. Set it before the storage is used; it is called with a lock held.
-	Decide func(records []refserver.Record) Fate
+	Decide func(records []refserver.Record) saveFate
 
 	mu      sync.Mutex
 	records map[key][]byte
 }
 
-// Fate is what becomes of a Save.
-type Fate int
+// saveFate is what becomes of a Save.
+type saveFate int
 
 // The fates of a Save.
 const (
-	Saved       Fate = iota // as it should be
-	Failed                  // nothing is changed, and the error says so
-	UnknownKept             // the error does not say, and the records are there
-	UnknownLost             // the error does not say, and nothing is changed
+	saveDone  saveFate = iota // as it should be
+	saveFails                 // nothing is changed, and the error says so
+	saveKept                  // the error does not say, and the records are there
+	saveLost                  // the error does not say, and nothing is changed
 )
 
 type key struct{ kind, id string }
@@ -37,7 +35,7 @@ type key struct{ kind, id string }
 var errFailed = errors.New("failed on demand")
 
 // Load passes every record but blobs.
-func (m *Memory) Load(ctx context.Context, yield func(refserver.Record) error) error {
+func (m *memory) Load(ctx context.Context, yield func(refserver.Record) error) error {
 	for _, r := range m.all() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -49,7 +47,7 @@ func (m *Memory) Load(ctx context.Context, yield func(refserver.Record) error) e
 	return nil
 }
 
-func (m *Memory) all() (records []refserver.Record) {
+func (m *memory) all() (records []refserver.Record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k, data := range m.records {
@@ -61,29 +59,29 @@ func (m *Memory) all() (records []refserver.Record) {
 }
 
 // Save keeps the records, or fails as Decide says.
-func (m *Memory) Save(ctx context.Context, records []refserver.Record) error {
+func (m *memory) Save(ctx context.Context, records []refserver.Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", refserver.ErrRolledBack, err)
 	}
-	fate := Saved
+	outcome := saveDone
 	if m.Decide != nil {
-		fate = m.Decide(records)
+		outcome = m.Decide(records)
 	}
-	if fate == Saved || fate == UnknownKept {
+	if outcome == saveDone || outcome == saveKept {
 		m.keep(records)
 	}
-	switch fate {
-	case Saved:
+	switch outcome {
+	case saveDone:
 		return nil
-	case Failed:
+	case saveFails:
 		return fmt.Errorf("%w: %w", refserver.ErrRolledBack, errFailed)
 	}
 	return errFailed
 }
 
-func (m *Memory) keep(records []refserver.Record) {
+func (m *memory) keep(records []refserver.Record) {
 	if m.records == nil {
 		m.records = make(map[key][]byte)
 	}
@@ -97,7 +95,7 @@ func (m *Memory) keep(records []refserver.Record) {
 }
 
 // Blob returns the content of a blob.
-func (m *Memory) Blob(_ context.Context, hash string) ([]byte, error) {
+func (m *memory) Blob(_ context.Context, hash string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	content, ok := m.records[key{refserver.BlobKind, hash}]
@@ -108,7 +106,7 @@ func (m *Memory) Blob(_ context.Context, hash string) ([]byte, error) {
 }
 
 // Count returns how many records of a kind there are; with an empty one of all kinds.
-func (m *Memory) Count(kind string) (n int) {
+func (m *memory) Count(kind string) (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for k := range m.records {
@@ -120,10 +118,10 @@ func (m *Memory) Count(kind string) (n int) {
 }
 
 // Copy returns a storage with the same records, as they are now, that does not fail.
-func (m *Memory) Copy() *Memory {
+func (m *memory) Copy() *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := &Memory{records: make(map[key][]byte, len(m.records))}
+	c := &memory{records: make(map[key][]byte, len(m.records))}
 	for k, data := range m.records {
 		c.records[k] = data // never changed in place
 	}
