@@ -240,7 +240,7 @@ func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestByteOrderMarkIsSkipped, before answers of every kind. Raw keeps it.
+// TestByteOrderMarkIsSkipped, before answers of every kind.
 func TestByteOrderMarkIsSkipped(t *testing.T) {
 	const mark = "\ufeff"
 	for _, call := range clienttest.Calls {
@@ -253,17 +253,4 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 		require.Equal(t, "No such thing", clienttest.AsError(t, err).Message)
 		require.Equal(t, "not_found", clienttest.AsError(t, err).Code)
 	}
-	c := clienttest.Scripted(t, clienttest.Answers(200, mark+`"Document is already voided"`))
-	voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-	require.NoError(t, err)
-	require.Equal(t, "Document is already voided", voided.Message)
-	require.Equal(t, mark+`"Document is already voided"`, string(voided.Raw))
-	var out struct{ A int }
-	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark+`{"a":1}`)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
-	require.NoError(t, err)
-	require.Equal(t, 1, out.A)
-	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
-	require.NoError(t, err)
-	_, err = clienttest.Scripted(t, clienttest.Answers(200, mark+`{"error":"no"}`)).Do(t.Context(), signforms.Request{Path: "/x"}, &out)
-	require.ErrorIs(t, err, signforms.ErrUnavailable)
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -256,22 +255,6 @@ func TestPanicInOnAttempt(t *testing.T) {
 		o.OnAttempt = func(context.Context, signforms.Attempt) { panic("in the hook") }
 	})
 	require.PanicsWithValue(t, "in the hook", func() { c.Documents.List(t.Context(), signforms.DocumentListParams{}) })
-}
-
-// TestGoexitInOnAttempt: a failed assertion there ends the test, and not with a panic about something else.
-func TestGoexitInOnAttempt(t *testing.T) {
-	c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
-		o.OnAttempt = func(context.Context, signforms.Attempt) { runtime.Goexit() }
-	})
-	returned := make(chan bool)
-	go func() {
-		normally := false
-		defer func() { returned <- normally }()
-		for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
-		}
-		normally = true
-	}()
-	require.False(t, <-returned)
 }
 
 // numberedPages answers with two pages of 100 documents.

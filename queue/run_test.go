@@ -267,27 +267,6 @@ func TestNothingStaysClaimed(t *testing.T) {
 	})
 }
 
-func TestMisuseOfRun(t *testing.T) {
-	eachStore(t, func(s stage) {
-		q := s.queue(nil)
-		require.ErrorContains(s, q.Run(s.Context(), webhook.Funcs{}), "no function")
-		var j journal
-		began, goOn := make(chan struct{}), make(chan struct{})
-		stop := s.run(q, j.noting(hold("a/1", began, goOn)))
-		s.accept(q, completed("a", 1))
-		<-began
-		require.ErrorContains(s, q.Run(s.Context(), j.noting(nil)), "running in this Queue already")
-		close(goOn)
-		stop()
-		require.NoError(s, q.Close())
-		require.ErrorIs(s, q.Run(s.Context(), j.noting(nil)), queue.ErrClosed)
-		require.ErrorIs(s, q.Store(s.Context(), s.parsed(completed("a", 2))), queue.ErrClosed)
-		_, err := queue.Open(string(newFile(t)), &queue.Options{Timeout: -1, Workers: -1})
-		require.ErrorContains(s, err, "Timeout is negative")
-		require.ErrorContains(s, err, "Workers is negative")
-	})
-}
-
 // Random deliveries, repeats and failures on two workers must give what one thinks of when reading the guarantees.
 func TestModel(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {

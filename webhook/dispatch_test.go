@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -194,28 +193,6 @@ func TestFunctionContext(t *testing.T) {
 		require.Equal(t, context.Canceled, kept.Err(), "a function's context ends with it")
 		<-kept.Done()
 	})
-}
-
-// TestFunctionContextDerived makes many contexts of a function's own. They hang on it without a goroutine for each, and
-// end with it.
-func TestFunctionContextDerived(t *testing.T) {
-	var derived []context.Context
-	more := 0
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
-		before := runtime.NumGoroutine()
-		for range 100 {
-			c, cancel := context.WithCancel(ctx)
-			t.Cleanup(cancel)
-			derived = append(derived, c)
-		}
-		more = runtime.NumGoroutine() - before
-		return nil
-	}}, nil)
-	require.Equal(t, 200, serve(h, form).Code)
-	require.Less(t, more, 50, "goroutines for 100 contexts")
-	for _, c := range derived {
-		require.ErrorIs(t, c.Err(), context.Canceled)
-	}
 }
 
 // TestNoPersonalData plants names, addresses and answers in every place of a delivery and looks for them in what the

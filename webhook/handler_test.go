@@ -82,32 +82,6 @@ func TestHandlerAnswers(t *testing.T) {
 	}
 }
 
-// TestHandlerReports looks for what to do about it in the errors of requests that are refused before their signature
-// is checked.
-func TestHandlerReports(t *testing.T) {
-	limited := payload("[" + form + "]")
-	limited.Body = http.MaxBytesReader(nil, limited.Body, 10)
-	for want, r := range map[string]*http.Request{
-		"give the service the URL that the redirect leads to":                         method("GET"),
-		"has no Content-Type of application/json":                                     altered("Content-Type"),
-		"decompress it before this handler":                                           altered("Content-Encoding", "gzip"),
-		"more than 1048576 bytes, see VerifierOptions.MaxBody":                        payload(strings.Repeat(" ", maxBody+1)),
-		"more than the 10 bytes that an http.MaxBytesReader":                          limited,
-		"header missing: X-Signature; the request is not a delivery, a proxy":         altered("X-Signature"),
-		"given more than once: X-Timestamp; if the request is a delivery, something":  altered("X-Timestamp", "1", "2"),
-		"X-Signature is not 64 lower-case hexadecimal digits; webhook.Diagnose knows": altered("X-Signature", "00"),
-		"read it with VerifierOptions.ParseTimestamp":                                 altered("X-Timestamp", "0"),
-	} {
-		var reported error
-		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{
-			OnError: func(_ context.Context, err error) { reported = err },
-		})
-		status := serveRequest(h, r).Code
-		require.ErrorContains(t, reported, want)
-		require.Equal(t, status == 413, errors.Is(reported, webhook.ErrTooLarge))
-	}
-}
-
 func TestHandlerSizes(t *testing.T) {
 	const limit = 1000
 	newHandler := func(t *testing.T) *webhook.Handler {

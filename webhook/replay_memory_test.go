@@ -69,17 +69,6 @@ func TestMemoryReplayStoreFull(t *testing.T) {
 	run(6)
 }
 
-// TestMemoryReplayStoreTenMinutes has the ten minutes in which a full store forgets nothing.
-func TestMemoryReplayStoreTenMinutes(t *testing.T) {
-	clock := webhooktest.NewClock(noon)
-	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 1, Now: clock.Now})
-	require.NoError(t, s.Done(t.Context(), replayKey(1), time.Hour))
-	clock.Advance(10*time.Minute - 1)
-	require.ErrorIs(t, s.Done(t.Context(), replayKey(2), time.Hour), webhook.ErrReplayStoreFull)
-	clock.Advance(1)
-	require.NoError(t, s.Done(t.Context(), replayKey(2), time.Hour))
-}
-
 // TestMemoryReplayStoreForEver has durations that reach beyond the end of time.
 func TestMemoryReplayStoreForEver(t *testing.T) {
 	clock := webhooktest.NewClock(noon)

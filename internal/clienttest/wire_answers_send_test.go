@@ -224,20 +224,4 @@ func TestOddAnswers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, respondents.Items[0].Status)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), respondents.Items[0].Ref(), "the template asked for")
-
-	c = clienttest.Scripted(t, clienttest.Answers(200, `{"createdDocumentId":"6afac610c07043658fde1996","createdDocumentStatus":"voided"}`))
-	created, err := c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
-	require.NoError(t, err)
-	require.Equal(t, signforms.StatusVoid, created.CreatedDocumentStatus)
-
-	c = clienttest.Scripted(t, clienttest.Answers(200, `{"message":"Done","status":"voided","remindersSent":null}`))
-	voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-	require.NoError(t, err)
-	require.Equal(t, signforms.StatusVoid, voided.Status)
-	require.False(t, voided.AlreadyVoided)
-
-	c = clienttest.Scripted(t, clienttest.Answers(200, `{"message":"Nothing to do: ALREADY VOIDED"}`))
-	voided, err = c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-	require.NoError(t, err)
-	require.True(t, voided.AlreadyVoided)
 }

@@ -219,15 +219,3 @@ func requireUnavailable(t *testing.T, err error) {
 	var e *signforms.Error
 	require.True(t, errors.As(err, &e) && e.Local, "%v is local", err)
 }
-
-// BenchmarkTakeAndSettle is two round trips and two scripts on loopback.
-func BenchmarkTakeAndSettle(b *testing.B) {
-	store := redisstore.NewLimitStore(startRedis(b).client(b), "")
-	for b.Loop() {
-		slot, _, err := store.Take(b.Context(), "k", 5, time.Minute)
-		if err == nil {
-			err = store.Settle(b.Context(), "k", slot, 0)
-		}
-		require.NoError(b, err)
-	}
-}
