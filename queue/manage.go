@@ -178,8 +178,8 @@ var ErrNoBody = errors.New("there is no event with this id, or its JSON is not k
 // also those that were processed and whose JSON is still kept. It returns their number, in which pending events count that were due
 // already. Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails
 // the next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
-// are pending. Retry works in batches: after an error, n events are due. On Postgres it waits a second at most for an event that a
-// function's transaction with [Complete] holds.
+// are pending. Retry works in batches: after an error, n events are due. On Postgres it waits half a second at most for an event
+// that a function's transaction with [Complete] holds.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	listed := "0, 2"
 	if f.Done {

@@ -124,7 +124,7 @@ const repeats = 5
 // waited for it would hold lines that deliveries need.
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.note(ctx, func(t *tx) error {
-		if _, err := t.first([]any{new(string), new(string)}, "SELECT "+t.bound+", set_config('lock_timeout', '1s', true)"); err != nil {
+		if _, err := t.first([]any{new(string), new(string)}, "SELECT "+t.bound+", set_config('lock_timeout', '500ms', true)"); err != nil {
 			return err
 		}
 		return do(t)
