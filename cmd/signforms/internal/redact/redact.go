@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
@@ -133,7 +134,7 @@ func (r *Replacer) list(dec *json.Decoder, out *bytes.Buffer, field string, open
 				return err
 			}
 			field, _ = token.(string)
-			if err := write(out, r.fieldName(field)); err != nil {
+			if err := write(out, r.FieldName(field)); err != nil {
 				return err
 			}
 			out.WriteByte(':')
@@ -162,9 +163,9 @@ func write(out *bytes.Buffer, v any) error {
 // dynamicName is the name of a filled-in field: its kind, page and label.
 var dynamicName = regexp.MustCompile(`^(contact_field|text|date|name)(\(page\d{1,4}\)\[)(.*)\]$`)
 
-// fieldName keeps the names of the wire format. It replaces the label in the name of a filled-in field, which may
+// FieldName keeps the names of the wire format. It replaces the label in the name of a filled-in field, which may
 // name a person.
-func (r *Replacer) fieldName(name string) string {
+func (r *Replacer) FieldName(name string) string {
 	if m := dynamicName.FindStringSubmatch(name); m != nil {
 		return m[1] + m[2] + r.Text(m[3]) + "]"
 	}
@@ -226,28 +227,26 @@ func (r *Replacer) make(value, kind string, stand func(n int) string) string {
 	return made
 }
 
-// Shape returns the form of a time or an id: each digit as 9 and each letter but T and Z as a, as in
-// 9999-99-99T99:99:99Z. It is for values that are no words.
+// Shape returns the form of a time or an id: each digit as 9, as in 9999-99-99T99:99:99Z. Of a text with other letters
+// it returns the length.
 func Shape(s string) string {
+	letter := func(c rune) bool {
+		return c != 'T' && c != 'Z' && (unicode.IsLetter(c) || c > unicode.MaxASCII || c < ' ')
+	}
 	switch {
 	case len(s) == len(uuidText.FindString(s)):
 		return "a UUID"
 	case len(s) == len(objectIDText.FindString(s)):
 		return "24 hexadecimal digits"
+	case len(s) > maxShape || strings.ContainsFunc(s, letter):
+		return fmt.Sprintf("a text of %d characters", utf8.RuneCountInString(s))
 	}
 	return strings.Map(func(c rune) rune {
-		switch {
-		case c == 'T' || c == 'Z':
-			return c
-		case unicode.IsDigit(c):
+		if unicode.IsDigit(c) {
 			return '9'
-		case unicode.IsLetter(c):
-			return 'a'
-		case c > unicode.MaxASCII || !unicode.IsPrint(c):
-			return '?'
 		}
 		return c
-	}, s[:min(len(s), maxShape)])
+	}, s)
 }
 
 // maxShape bounds the bytes of a text that has a shape.

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,8 +26,8 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 		return fmt.Sprintf("%s, %d bytes of %s that are not JSON", text, len(x.body), mediaType(x.contentType)), ""
 	}
 	whole, raw := decoded(redacted), decoded(plain)
-	name, records := list(whole)
-	_, rawRecords := list(raw)
+	name, records := list(whole, func(key string) string { return key })
+	_, rawRecords := list(raw, r.redact.FieldName)
 	if records == nil {
 		text += ", no list of records"
 	} else {
@@ -59,20 +60,22 @@ func decoded(text []byte) (value any) {
 	return value
 }
 
-// list returns the first list of an answer, and where it is. It is nil where there is none.
-func list(value any) (name string, records []any) {
+// list returns the first list of an answer by the redacted names of its fields, and where it is. It is nil where there
+// is none.
+func list(value any, redacted func(key string) string) (name string, records []any) {
 	switch v := value.(type) {
 	case []any:
 		return "in the answer itself", append([]any{}, v...)
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
+		keys := slices.SortedFunc(maps.Keys(v), func(a, b string) int { return cmp.Compare(redacted(a), redacted(b)) })
+		for _, key := range keys {
 			if l, ok := v[key].([]any); ok {
 				return "in " + key, append([]any{}, l...)
 			}
 		}
-		for _, key := range slices.Sorted(maps.Keys(v)) {
+		for _, key := range keys {
 			if inner, ok := v[key].(map[string]any); ok {
-				if name, l := list(inner); l != nil {
+				if name, l := list(inner, redacted); l != nil {
 					return name + " of " + key, l
 				}
 			}
@@ -102,13 +105,17 @@ func values(field string, records, raw []any) string {
 			continue
 		}
 		text := fmt.Sprint(value)
-		switch inner, isText := value.(string); {
-		case shaped && (isText || value != nil):
-			text = redact.Shape(text)
-		case isText && inner == "":
-			text = "an empty text"
+		switch _, number := value.(json.Number); {
 		case value == nil:
 			text = "null"
+		case value == "":
+			text = "an empty text"
+		case shaped && number:
+			text = "the number " + redact.Shape(text)
+		case shaped && text == value:
+			text = redact.Shape(text)
+		case shaped:
+			text = "neither a text nor a number"
 		}
 		if times[text]++; times[text] == 1 {
 			texts = append(texts, text)

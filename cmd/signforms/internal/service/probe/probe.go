@@ -14,6 +14,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
 // Observation is one question with what was seen.
@@ -60,11 +61,10 @@ func (r *run) ask(edit func(*http.Request), fields []string, call func(context.C
 		r.ended = r.ctx.Err()
 		return
 	case x == nil:
-		r.note = "the SDK sent nothing"
-		if errors.Is(err, errNotGet) || errors.Is(err, errTooMany) {
-			r.note = errTooMany.Error()
-			if errors.Is(err, errNotGet) {
-				r.note = errNotGet.Error()
+		r.note = "the SDK sent nothing: " + unquoted(service.WrongInputs(err))
+		for _, own := range []error{errNotGet, errTooMany} {
+			if errors.Is(err, own) {
+				r.note = own.Error()
 			}
 		}
 		return
