@@ -69,12 +69,12 @@ func TestProbeOfOtherServices(t *testing.T) {
 		"empty":         {204, "", []string{"204 No Content, 0 bytes of no type that are not JSON"}, 0},
 		"a list alone":  {200, `[{"documentId":7,"status":"` + secret + `","owner":"` + secret + `"},{}]`, []string{"2 records in the answer itself; status text 1, none in 1 record"}, 0},
 		"another field": {200, `{"` + secret + `":[],"total":57,"weight":57,"ok":true}`, []string{"0 records in field 1; beside: field 2 (number), field 3 (boolean), total 57\n"}, 0},
-		"names":         {200, `{"documents":[{"documentId":"` + secret + `","createdAt":"` + secret + `","documentName":"` + secret + `"}]}`, []string{"documentId text 1", "documentId a text of 9 characters; createdAt a text of 9 characters; updatedAt none in 1 record\n",
+		"names": {200, `{"documents":[{"documentId":"` + secret + `","createdAt":"` + secret + `","documentName":"` + secret + `"}]}`, []string{"documentId text 1", "documentId a text of 9 characters; createdAt a text of 9 characters; updatedAt none in 1 record\n",
 			"note     the SDK sent nothing: the template's id must be a UUID such as 0d8e3a4c"}, 0},
-		"other kinds":   {200, `{"zoe":[{"documentId":12,"createdAt":true,"updatedAt":{"a":1}}],"adam":[{"documentId":"` + secret + `"}]}`, []string{"1 record in field 1",
+		"other kinds": {200, `{"zoe":[{"documentId":12,"createdAt":true,"updatedAt":{"a":1}}],"adam":[{"documentId":"` + secret + `"}]}`, []string{"1 record in field 1",
 			"documentId the number 99; createdAt neither a text nor a number; updatedAt neither a text nor a number\n"}, 0},
-		"too many":      {429, `{"message":"` + secret + `"}`, []string{"429 Too Many Requests"}, cli.ExitPartial},
-		"an error":      {500, secret, []string{"500 Internal Server Error, 9 bytes of text/plain that are not JSON\n           the SDK's error: ErrUnavailable\n"}, 0},
+		"too many": {429, `{"message":"` + secret + `"}`, []string{"429 Too Many Requests"}, cli.ExitPartial},
+		"an error": {500, secret, []string{"500 Internal Server Error, 9 bytes of text/plain that are not JSON\n           the SDK's error: ErrUnavailable\n"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newService(t, nil)
