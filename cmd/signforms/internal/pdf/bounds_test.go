@@ -18,12 +18,7 @@ func TestCornersInAnyOrder(t *testing.T) {
 		pages, err := pdf.Inspect(original)
 		require.NoError(t, err, box)
 		require.Equal(t, []pdf.Page{{Width: 595, Height: 842}}, pages, box)
-		mark := pdf.Mark{Page: 1, X: 0.62, Y: 0.17, Width: 0.1, Height: 59.5 / 842, Image: redSquare(t)}
-		finished, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), newSealer(t))
-		require.NoError(t, err, box)
-		left, top, _, _ := redBounds(render(t, finished, 144))
-		require.InDelta(t, 0.62*595, left/2, 2, box)
-		require.InDelta(t, 0.17*842, top/2, 2, box)
+		finishedWithSquare(t, original)
 	}
 }
 

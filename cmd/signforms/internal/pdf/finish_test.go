@@ -86,10 +86,13 @@ func TestFinishForeignFiles(t *testing.T) {
 	for _, name := range foreign(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			original := readFile(t, name)
+			pages, err := pdf.Inspect(original)
+			require.NoError(t, err)
 			finished, err := pdf.Finish(original, []pdf.Mark{
-				{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: "Stamped Zoë Привет 田中 한국"},
+				{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: "Stamped Zoë Привет 田中 한국"}, squareOn(t, pages[0]),
 			}, certificate(), sealer)
 			require.NoError(t, err)
+			requireSquare(t, finished, pages[0])
 			file := save(t, finished)
 			require.Contains(t, tool(t, "qpdf", "--check", file), "No syntax or stream encoding errors found")
 			seal := tool(t, "pdfsig", file)
@@ -130,47 +133,27 @@ func redSquare(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// Measures the position of a mark on a page that another program has drawn.
-func TestMarkLandsWhereItWasPlaced(t *testing.T) {
-	const dpi, most = 144, 2.0 // points
-	sealer := newSealer(t)
-	for _, name := range foreign(t) {
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			original := readFile(t, name)
-			pages, err := pdf.Inspect(original)
-			require.NoError(t, err)
-			page := pages[0]
-			side := page.Width * 0.1
-			mark := pdf.Mark{Page: 1, X: 0.62, Y: 0.17, Width: side / page.Width, Height: side / page.Height, Image: redSquare(t)}
-			finished, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), sealer)
-			require.NoError(t, err)
-
-			drawn := render(t, finished, dpi)
-			require.InDelta(t, page.Width, float64(drawn.Bounds().Dx())*72/dpi, most)
-			require.InDelta(t, page.Height, float64(drawn.Bounds().Dy())*72/dpi, most)
-			left, top, right, bottom := redBounds(drawn)
-			for _, edge := range []struct {
-				name      string
-				got, want float64
-			}{
-				{name: "left", got: left, want: mark.X * page.Width},
-				{name: "top", got: top, want: mark.Y * page.Height},
-				{name: "right", got: right, want: mark.X*page.Width + side},
-				{name: "bottom", got: bottom, want: mark.Y*page.Height + side},
-			} {
-				require.InDelta(t, edge.want, edge.got*72/dpi, most, edge.name)
-			}
-		})
-	}
+// squareOn is a mark that draws a red square of 59.5 points on the first page.
+func squareOn(t *testing.T, page pdf.Page) pdf.Mark {
+	t.Helper()
+	return pdf.Mark{Page: 1, X: 0.62, Y: 0.17, Width: 59.5 / page.Width, Height: 59.5 / page.Height, Image: redSquare(t)}
 }
 
-// render draws the first page as a viewer shows it.
-func render(t *testing.T, data []byte, dpi int) image.Image {
+// requireSquare requires that the square is drawn where it was placed, and the page as large as it was.
+func requireSquare(t *testing.T, finished []byte, page pdf.Page) {
+	t.Helper()
+	drawn := render(t, finished)
+	left, top, right, bottom := redBounds(drawn)
+	require.InDeltaSlice(t, []float64{0.62 * page.Width, 0.17 * page.Height, 0.62*page.Width + 59.5, 0.17*page.Height + 59.5, page.Width, page.Height},
+		[]float64{left, top, right, bottom, float64(drawn.Bounds().Dx()), float64(drawn.Bounds().Dy())}, 2)
+}
+
+// render draws the first page as a viewer shows it, a pixel for each point.
+func render(t *testing.T, data []byte) image.Image {
 	t.Helper()
 	file := save(t, data)
 	prefix := strings.TrimSuffix(file, ".pdf")
-	tool(t, "pdftoppm", "-cropbox", "-png", "-singlefile", "-r", "144", file, prefix)
-	require.Equal(t, 144, dpi)
+	tool(t, "pdftoppm", "-cropbox", "-png", "-singlefile", "-r", "72", file, prefix)
 	drawn, err := png.Decode(bytes.NewReader(readFile(t, prefix+".png")))
 	require.NoError(t, err)
 	return drawn

@@ -43,6 +43,6 @@ func TestAnnotationsStandOverTheMarks(t *testing.T) {
 	mark := pdf.Mark{Page: 1, X: 0.5, Y: 0.5, Width: 0.1, Height: 0.1, Image: redSquare(t)}
 	finished, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), newSealer(t))
 	require.NoError(t, err)
-	dark, _, _, _ := render(t, finished, 144).At(2*330, 2*450).RGBA()
+	dark, _, _, _ := render(t, finished).At(330, 450).RGBA()
 	require.Zero(t, dark)
 }
