@@ -31,6 +31,7 @@ func TestListsThatServicesCutShort(t *testing.T) {
 		"page ignored":                              {func(_ int, r listRequest) string { return pageJSON(upTo(r.limit), total(250, r)) }, 250, 100, 250, 30},
 		"page ignored, nothing reported":            {func(_ int, r listRequest) string { return pageJSON(upTo(r.limit), "") }, 250, 100, 0, 30},
 		"page ignored, nothing reported, few there": {func(_ int, r listRequest) string { return pageJSON(upTo(min(7, r.limit)), "") }, 7, 7, 0, 30},
+		"page ignored, and no more there":           {func(_ int, r listRequest) string { return pageJSON(upTo(min(100, r.limit)), total(100, r)) }, 100, 100, 100, 12},
 		"page and limit ignored":                    {func(_ int, r listRequest) string { return pageJSON(upTo(100), total(250, r)) }, 250, 100, 250, 12},
 		"page ignored, totalPages": {func(_ int, r listRequest) string {
 			return pageJSON(upTo(100), fmt.Sprintf(`{"currentPage":%d,"totalPages":3}`, r.page))
