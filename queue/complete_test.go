@@ -38,10 +38,13 @@ func (l ledger) enter(ctx context.Context, e webhook.Event) (pgx.Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, "INSERT INTO ledger VALUES ($1)", name(e)); err != nil {
-		return tx, err
+	if _, err = tx.Exec(ctx, "INSERT INTO ledger VALUES ($1)", name(e)); err == nil {
+		err = queue.Complete(ctx, tx)
 	}
-	return tx, queue.Complete(ctx, tx)
+	if err != nil {
+		tx.Rollback(context.WithoutCancel(ctx))
+	}
+	return tx, err
 }
 
 func (l ledger) entries() (all []string) {
