@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -74,13 +73,13 @@ type Options struct {
 	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint
 	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the goroutine
-	// of the call, or in that in which All fetches the next page. It must be safe for concurrent use and should return quickly.
+	// of the call. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
 	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
 	// function gets the operation's error, or an error that says that a hook or the Transport panicked. An answer without the
 	// record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of
-	// OnAttempt. They must be safe for concurrent use and should return quickly.
+	// the call. They must be safe for concurrent use and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 
@@ -115,9 +114,9 @@ type TemplatesService struct{ c *caller }
 // FormsService sends forms and reads their responses. It is Client.Forms.
 type FormsService struct{ c *caller }
 
-// New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix. New sends
-// nothing. For wrong settings it returns an [*Error] that matches ErrInvalid; its Fields are
-// all of them.
+// New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix: a host in small
+// ASCII letters, and no escapes. New sends nothing. For wrong settings it returns an [*Error] that matches ErrInvalid; its
+// Fields are all of them.
 func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	var o Options
 	if opts != nil {
@@ -150,9 +149,7 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
 }
 
-// BaseURL returns the base URL in its one form: the host in small letters and without a dot at its end, no port if it is the
-// scheme's own, no escapes of letters and digits in the path, and no slash at its end. New refuses a URL whose form it cannot
-// tell, such as one with a host outside ASCII. Two clients with the same one have the same service.
+// BaseURL returns the base URL without a slash at its end. Two clients with the same one have the same service.
 func (c *Client) BaseURL() string { return c.caller.base }
 
 func (o Options) withDefaults() Options {
@@ -214,60 +211,32 @@ func (c *checks) header(field, value string) {
 	}
 }
 
-// checkBaseURL returns the one form of a base URL, so that the clients of one service share a budget. It has no slash at its end.
-// problem says why the URL cannot be used; it is empty when it can.
+// hostText and pathText leave hosts and paths one spelling, so that the clients of one service share a budget.
+var (
+	hostText = regexp.MustCompile(`^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[1-9][0-9]*)?$`)
+	pathText = regexp.MustCompile(`^(/[\w!$&'()*+,;=:@~.-]+)*$`)
+)
+
+// checkBaseURL returns a base URL without slashes at its end. problem says why it cannot be used; it is empty when it can.
 func checkBaseURL(s string) (base, problem string) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
+	base = strings.TrimRight(s, "/")
+	u, err := url.Parse(base)
+	if err != nil {
 		return "", "cannot be parsed; it should look like https://api.example.com"
-	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return "", "must begin with http:// or https:// and a host, such as https://api.example.com"
-	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
-		return "", "must have no user, query or fragment"
 	}
-	path := canonicalPath(u.EscapedPath())
-	if u.Host, problem = canonicalHost(u); problem == "" && strings.Contains(path+"/", "//") || hasDots(path) {
-		problem = "must have no empty segment in its path, and none of dots"
-	}
-	u.Path, u.RawPath = "", ""
-	return u.String() + path, problem
-}
-
-// canonicalHost returns the host of u in small letters, without a dot at its end and without the scheme's own port.
-func canonicalHost(u *url.URL) (host, problem string) {
-	host, port := strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port()
-	number, _ := strconv.Atoi(port)
-	outside := func(r rune) bool { return r > unicode.MaxASCII }
-	addr, err := netip.ParseAddr(host)
+	ownPort := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	addr, err := netip.ParseAddr(u.Hostname())
 	switch {
-	case port != "" && (port[0] == '0' || number > 65535):
-		return "", "must have a port from 1 to 65535, without zeros before it"
-	case strings.Contains(host, ":") && (err != nil || addr.String() != host):
-		return "", "must have its IPv6 address in the shortest form, such as [::1]"
-	case strings.ContainsFunc(host, outside):
-		return "", "must have its host in ASCII: write it in punycode, such as xn--bcher-kva.example"
-	case strings.Contains("."+host+".", ".."):
-		return "", "must have no empty label in its host"
+	case ownPort == "" || !strings.HasPrefix(base, u.Scheme+"://") || u.Hostname() == "":
+		problem = "must begin with http:// or https:// and a host, such as https://api.example.com"
+	case u.User != nil, u.RawQuery != "" || u.ForceQuery, u.Fragment != "":
+		problem = "must have no user, query or fragment"
+	case !hostText.MatchString(u.Host) || u.Port() == ownPort:
+		problem = "must have its host in small ASCII letters, with no dot behind it, and no port that is the scheme's own"
+	case err == nil && addr.String() != u.Hostname():
+		problem = "must have its IPv6 address in the shortest form, such as [::1]"
+	case !pathText.MatchString(u.EscapedPath()) || hasDots(u.Path):
+		problem = "must have a path without escapes, empty segments and segments of dots"
 	}
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if port != "" && port != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
-		host += ":" + port
-	}
-	return host, ""
-}
-
-var pathEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-
-// canonicalPath decodes the escapes of unreserved characters, writes others in capitals, and cuts off slashes at the end.
-func canonicalPath(escaped string) string {
-	return strings.TrimRight(pathEscape.ReplaceAllStringFunc(escaped, func(escape string) string {
-		c, _ := strconv.ParseUint(escape[1:], 16, 8)
-		if r := rune(c); r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-._~", r)) {
-			return string(r)
-		}
-		return strings.ToUpper(escape)
-	}), "/")
+	return base, problem
 }

@@ -31,7 +31,7 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		LimitStore: unhashable{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)},
 		Endpoints: map[signforms.Operation]signforms.Endpoint{
 			signforms.OpSend: {Path: "send"}, "sign": {},
-			signforms.OpVoidDocument: {Method: "VOID", Path: "{id}/{name}/void", Inputs: 4},
+			signforms.OpVoidDocument: {Method: "VOID", Path: "{id}/{name}/void", Inputs: "path"},
 		},
 	})
 	require.Nil(t, c)
@@ -47,7 +47,7 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 		`Options.Endpoints["send"] cannot be used: Path "send" must begin with a slash and hold no query, fragment or blank`,
 		`Options.Endpoints holds "sign", which is not an operation: use one of the Op constants`,
 		`Options.Endpoints["void document"] cannot be used: Method "VOID" is not one of GET, POST, PUT, PATCH, DELETE`,
-		`Options.Endpoints["void document"] cannot be used: Inputs 4 is not InputsQuery, InputsBody or both`,
+		`Options.Endpoints["void document"] cannot be used: Inputs "path" is not query, body or both`,
 		`Options.Endpoints["void document"] cannot be used: Path holds {id}, which is not an input; it may hold documentId, documentType, responseId`,
 		`Options.Endpoints["void document"] cannot be used: Path holds {name}, which is not an input; it may hold documentId, documentType, responseId`,
 		`Options.Endpoints["void document"] cannot be used: Path "{id}/{name}/void" must begin with a slash and hold no query, fragment or blank`,
@@ -80,30 +80,34 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 
 func TestBaseURL(t *testing.T) {
 	const absolute, parsed, bare = "must begin with http:// or https:// and a host", "cannot be parsed", "must have no user, query or fragment"
+	const host, path = "must have its host in small ASCII letters", "must have a path without escapes"
 	for in, want := range map[string]string{
 		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
-		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
+		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute, "HTTPS://x": absolute,
 		"https://a b/": parsed, "https://[::1": parsed, "https://x/%zz": parsed, "https://x\n": parsed, "http://x:port": parsed,
 		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare,
-		"https://bücher.example/": "write it in punycode", "https://b%C3%BCcher.example": "write it in punycode",
-		"https://x:0443": "without zeros", "https://x:70000": "without zeros", "https://[0:0:0:0:0:0:0:1]": "shortest form",
-		"https://[::0001]": "shortest form", "https://a..b": "empty label", "https://x..": "empty label", "https://.": "empty label",
-		"https://x/a//b": "empty segment", "https://x//a": "empty segment", "https://x/a/../b": "of dots", "https://x/./b": "of dots",
-		"https://x/a/%2e%2E/b": "of dots", "https://x/a/..": "of dots",
+		"https://bücher.example/": host, "https://b%C3%BCcher.example": host, "https://X.example": host, "https://x.": host,
+		"https://x:0443": host, "https://x:443": host, "http://x:80/v1": host, "https://x:": host, "https://a..b": host, "https://.": host,
+		"https://[FE80::1%25eth0]": host, "https://[0:0:0:0:0:0:0:1]": "shortest form", "https://[::0001]": "shortest form",
+		"https://x/a//b": path, "https://x//a": path, "https://x/a/../b": path, "https://x/./b": path, "https://x/a/%2e%2E/b": path,
+		"https://x/a/..": path, "https://x/%61": path, "https://x/a%2fb": path, "https://x/ü": path, "https://x/a b": path,
 	} {
 		_, err := signforms.New(in, clienttest.APIKey, nil)
 		require.ErrorContains(t, err, want, "%q", in)
 	}
 	for in, want := range map[string]string{
-		"https://x": "https://x", "HTTP://Host:80/a/B/": "http://host/a/B", "https://[::1]:8443": "https://[::1]:8443", "https://x:443//": "https://x",
-		"https://xn--bcher-kva.example/": "https://xn--bcher-kva.example", "https://x/a%20b": "https://x/a%20b",
-		"https://host": "https://host", "https://host:": "https://host", "https://host.": "https://host", "https://host.:443": "https://host",
-		"https://x/%61pi/%7e": "https://x/api/~", "https://x/a%2fb": "https://x/a%2Fb", "https://x/ü": "https://x/%C3%BC",
-		"https://x/%c3%bc": "https://x/%C3%BC", "http://127.0.0.1:443": "http://127.0.0.1:443", "https://[FE80::1%25eth0]:443": "https://[fe80::1%25eth0]",
+		"https://x": "https://x", "http://host/a/B/": "http://host/a/B", "https://[::1]:8443": "https://[::1]:8443", "https://x//": "https://x",
+		"https://xn--bcher-kva.example/": "https://xn--bcher-kva.example", "http://127.0.0.1:443": "http://127.0.0.1:443",
+		"https://my_host:8080/api/v1.2/~me": "https://my_host:8080/api/v1.2/~me",
 	} {
-		client, err := signforms.New(in, clienttest.APIKey, nil)
+		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+		client, err := signforms.New(in, clienttest.APIKey, &signforms.Options{HTTPClient: &http.Client{Transport: rec}})
 		require.NoError(t, err, in)
 		require.Equal(t, want, client.BaseURL())
+		require.NoError(t, clienttest.Second(client.Documents.List(t.Context(), signforms.DocumentListParams{})))
+		got := rec.Sent[0].URL
+		got.RawQuery = ""
+		require.Equal(t, want+"/get-documents", got.String())
 	}
 }
 

@@ -3,7 +3,6 @@ package signforms
 // What an answer means is decided here; when an attempt is repeated, in internal/call/retry.go.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,7 +19,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/signforms/signforms-go/internal/call"
-	"github.com/signforms/signforms-go/internal/jsonfill"
 )
 
 // A Request is the input of [Client.Do].
@@ -61,14 +59,14 @@ func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) 
 
 // decoded decodes the answer into out, unless out is nil or there is nothing to decode, and returns it.
 func (r *run) decoded(out any) ([]byte, error) {
-	if failed, _ := r.last.Fill(); failed {
+	if failed, _ := fill(r.last, &struct{}{}); failed {
 		return nil, r.failure()
 	}
-	text := r.last.Text()
-	if out == nil || len(text) == 0 {
+	answer := text(r.last)
+	if out == nil || len(answer) == 0 {
 		return r.last.Body, nil
 	}
-	if err := json.Unmarshal(text, out); err != nil {
+	if err := json.Unmarshal(answer, out); err != nil {
 		return nil, r.unreadable(err.Error())
 	}
 	return r.last.Body, nil
@@ -172,10 +170,7 @@ func (c *caller) perform(ctx context.Context, req request, out any) (r *run, err
 		if r, err = c.send(ctx, req, wire); err != nil {
 			return err
 		}
-		if err = r.read(out); err != nil {
-			return err
-		}
-		return r.accepted(out)
+		return r.read(out)
 	})
 	return r, err
 }
@@ -206,10 +201,10 @@ func (c *caller) written(req request) (call.Request, error) {
 	if req.op == OpSendReminder {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
 	}
-	if op.Inputs&InputsQuery != 0 {
+	if op.Inputs != InputsBody {
 		wire.URL += "?" + req.in.Query() // no operation is without inputs
 	}
-	if op.Inputs&InputsBody != 0 { // the only place if the body is nested
+	if op.Inputs != InputsQuery { // the only place if the body is nested
 		var body any = req.in
 		if req.body != nil {
 			body = req.body
@@ -241,157 +236,9 @@ func (c *caller) send(ctx context.Context, req request, wire call.Request) (*run
 	return r, r.judge()
 }
 
-// judge returns the error of a call whose last attempt was no success.
-func (r *run) judge() error {
-	switch {
-	case r.last.Attempts == 0:
-		return r.notSent()
-	case r.last.Status == 0 || r.last.Err != nil:
-		return r.newError(r.last.MayBeDone(), "", r.last.NoAnswer(r.c.options.AttemptTimeout))
-	case r.last.Status/100 == 3:
-		return r.newError(r.last.MayBeDone(), "", "redirected, which is never followed: correct the base URL or the endpoint")
-	case r.last.Status/100 != 2:
-		code, message := r.last.Reason()
-		return r.newError(r.last.MayBeDone(), code, message)
-	}
-	return nil
-}
-
-// A completer says what its answer lacks; empty when it has all it needs.
-type completer interface{ missing(*run) string }
-
-// ruling is what an answer with a status of success says of a void or reminder. Only fields refuse.
-type ruling int
-
-const (
-	wasDone    ruling = iota
-	inDoubt           // a word may mean that nothing was done
-	wasRefused        // a field says so
-)
-
-// An action is an answer that may be no success although its status is one.
-type action interface {
-	ruling() ruling
-	// decided reports whether ruling tells the outcome although the answer also says that it failed.
-	decided() bool
-	// reason is the text of an error.
-	reason() string
-}
-
-// messageOnly is a result with nothing but an optional message, so an empty body or a JSON string is a success.
-type messageOnly interface{ setMessage(string) }
-
-// read fills out from the answer of the last attempt, a 2xx.
-func (r *run) read(out any) error {
-	if m, ok := out.(messageOnly); ok {
-		if message, alone := r.last.LoneMessage(); alone {
-			m.setMessage(message)
-			return nil
-		}
-	}
-	failed, err := r.last.Fill(out)
-	missing := ""
-	if c, ok := out.(completer); ok && err == nil {
-		if missing = c.missing(r); missing == "" && r.op == OpSend {
-			return nil // the document was created, whatever else the answer says
-		}
-	}
-	switch {
-	case failed:
-		if a, ok := out.(action); ok && a.decided() {
-			return nil // perform asks for the ruling
-		}
-		return r.failure()
-	case errors.Is(err, jsonfill.ErrNotObject):
-		return r.unreadable("it is not a JSON object: check the base URL")
-	case err != nil:
-		return r.unreadable(err.Error())
-	case missing != "":
-		return r.unreadable(missing)
-	}
-	return nil
-}
-
-// accepted is the error of an answer that was read and refuses, or leaves a doubt.
-func (r *run) accepted(out any) error {
-	a, ok := out.(action)
-	if !ok {
-		return nil
-	}
-	switch a.ruling() {
-	case wasRefused:
-		return r.lacking(ErrRefused, a.reason())
-	case inDoubt:
-		return r.newError(true, "", a.reason())
-	}
-	return nil
-}
-
-// failure is the error of a 2xx that reports a failure.
-func (r *run) failure() error {
-	code, message := r.last.Reason()
-	e := r.newError(true, code, message)
-	if e.Message == "" || e.Message == "OK" {
-		e.Message = "the answer says that it failed"
-	}
-	return e
-}
-
-// notSent is the error of a call that made no attempt.
-func (r *run) notSent() error {
-	if e := (*Error)(nil); errors.As(r.stopped, &e) {
-		e.Method = r.name
-		return e
-	}
-	e := &Error{Method: r.name, Operation: r.op, Local: true, Message: "nothing was sent: " + r.stopped.Error(), kinds: noKinds, cause: r.stopped}
-	if !isContextError(r.stopped) {
-		e.kinds = []error{ErrUnavailable}
-	}
-	return e
-}
-
 // refusal is the error of a call from which no request can be built.
 func (q request) refusal(problem string) *Error {
 	return &Error{Method: q.name, Operation: q.op, Local: true, kinds: []error{ErrInvalid}, Message: problem}
-}
-
-// newError describes the last attempt. open is true when its request may have been carried out, which only matters for a
-// send or reminder.
-func (r *run) newError(open bool, code, message string) *Error {
-	e := &Error{
-		Method: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
-		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.last.Attempts, Body: r.last.Body,
-		cause: errors.Join(r.stopped, r.last.Err),
-	}
-	if len(e.Body) > call.MaxError {
-		e.Body = bytes.Clone(e.Body[:call.MaxError]) // the rest can be collected
-	}
-	e.RetryAfter, _ = call.RetryAfter(r.last.Header)
-	if r.op == OpSendReminder {
-		e.RetryAfter = min(e.RetryAfter, call.MaxClosed)
-	}
-	if local := (*Error)(nil); errors.As(r.stopped, &local) {
-		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
-	}
-	switch {
-	case open && r.class == call.NotRepeatable:
-		e.kinds = []error{ErrOutcomeUnknown}
-	case r.last.Status == 0 || r.last.Err != nil:
-		e.kinds = []error{ErrUnavailable}
-	default:
-		e.kinds = answerKinds(r.op, r.last.Status, code)
-	}
-	return e
-}
-
-// unreadable is the error of a 2xx that cannot be read or lacks what it must have.
-func (r *run) unreadable(why string) error { return r.newError(true, "", "unreadable answer: "+why) }
-
-// lacking is the error of a list that was read and lacks the record asked for, or cannot be read to its end.
-func (r *run) lacking(kind error, message string) *Error {
-	e := r.newError(false, "", message)
-	e.kinds = []error{kind}
-	return e
 }
 
 // attemptErr is an attempt's error for OnAttempt.
@@ -399,6 +246,6 @@ func (r *run) attemptErr(o call.Outcome) error {
 	if o.Err == nil {
 		return nil
 	}
-	return &Error{Method: r.name, Operation: r.op, StatusCode: o.Status, RequestID: r.id, Attempts: o.Attempts, kinds: noKinds,
+	return &Error{Method: r.name, Operation: r.op, StatusCode: o.Status, RequestID: r.id, Attempts: o.Attempts, kinds: []error{},
 		Message: call.CleanText(o.NoAnswer(r.c.options.AttemptTimeout), r.c.calls.Key), cause: errors.Join(o.Err)}
 }

@@ -46,7 +46,7 @@
 //
 // [TemplatesService.SentCandidates] finds out what became of a send. A Transport that does not call the hooks of
 // [net/http/httptrace], such as a mock, gives no proof. Neither does one that reads the body of a request, such as for a log,
-// if it uses a proxy or returns an error of its own.
+// nor a request without a body.
 //
 // A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire,
 // with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed RetryWaitMax or the time that

@@ -3,11 +3,7 @@ package signforms
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
-	"regexp"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/call"
@@ -127,8 +123,7 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents, by default 100 (or 10, if
-// Limit is less), and fetches the next page while the caller works on this one. At the first error All yields that error and
+// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents, by default 100. At the first error All yields that error and
 // stops. The error matches [ErrIncomplete] if documents may be missing: see "Whole lists" in the package documentation, which
 // also says what a list costs. Documents that were created or changed meanwhile may or may not be among those yielded.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
@@ -173,121 +168,6 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 		AlreadyVoided: answer.already(), Raw: raw}, nil
 }
 
-// actionFields are those of an answer to a void or reminder. Only the message is documented by the service.
-type actionFields struct {
-	Message       string         `json:"message"`
-	Error         string         `json:"error"`
-	DocumentID    string         `json:"documentId"`
-	Status        DocumentStatus `json:"status"`
-	RemindersSent *int           `json:"remindersSent"`
-}
-
-// wireAction is such an answer. Clients have seen messages below data.
-type wireAction struct {
-	actionFields
-	Data actionFields `json:"data"`
-}
-
-func (w *wireAction) setMessage(m string) { w.Message = m }
-
-// message returns the beginning of the service's text, as far as it is searched.
-func (w *wireAction) message() string {
-	return beginning(cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error))
-}
-
-func beginning(text string) string { return text[:min(len(text), call.MaxSearched)] }
-
-func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.Status).normal() }
-
-func (w *wireAction) documentID() string { return cmp.Or(w.DocumentID, w.Data.DocumentID) }
-
-func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Data.RemindersSent) }
-
-// known returns the status as one of the constants, or "" where it is another word, such as "success".
-func (w *wireAction) known() DocumentStatus {
-	for _, s := range []DocumentStatus{w.Status, w.Data.Status} {
-		s = DocumentStatus(strings.ToUpper(string(s))).normal()
-		if slices.Contains(DocumentStatuses(), s) {
-			return s
-		}
-	}
-	return ""
-}
-
-// reason is the text of an error about an answer that was no success.
-func (w *wireAction) reason() string {
-	if s := w.known(); s != "" {
-		return fmt.Sprintf("the document's status is %s: %s", s, w.message())
-	}
-	return w.message()
-}
-
-// doubtText finds the words that raise a doubt. They are not documented by the service.
-var doubtText = regexp.MustCompile(`(?i)\b(no|not|none|nobody|nothing|cannot|too|must|only)\b|n['’]t\b|` +
-	`\b(unable|fail|deny|deni|declin|refus|reject|disabl|limit|exceed|already|error|forbid|invalid|wait|expired)`)
-
-// doubts searches every text of the answer that no field settles.
-func (w *wireAction) doubts() bool {
-	for _, text := range []string{w.Message, string(w.Status), w.Data.Message, w.Data.Error, string(w.Data.Status)} {
-		if doubtText.MatchString(beginning(text)) {
-			return true
-		}
-	}
-	return false
-}
-
-// alreadyVoid finds the one sentence that is documented: that the document is void already.
-var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
-
-// wireVoid is the answer to a void.
-type wireVoid struct{ wireAction }
-
-func (w *wireVoid) already() bool { return alreadyVoid.MatchString(w.message()) }
-
-func (w *wireVoid) ruling() ruling {
-	switch s := w.known(); {
-	case s == StatusVoid, s == "" && w.already():
-		return wasDone
-	case !s.CanVoid():
-		return wasRefused
-	case s != "", w.doubts():
-		return inDoubt
-	}
-	return wasDone
-}
-
-func (w *wireVoid) decided() bool {
-	return w.ruling() != inDoubt && w.known() != "" // words do not decide against a field
-}
-
-// voidInDoubt reports whether a void is repeated like after a 5xx, which does no harm: the next answer may say "already".
-func voidInDoubt(o call.Outcome) bool {
-	var answer wireVoid
-	if message, alone := o.LoneMessage(); alone {
-		answer.setMessage(message)
-	} else if failed, err := o.Fill(&answer); failed || err != nil {
-		return false
-	}
-	return answer.ruling() == inDoubt
-}
-
-// wireReminder is the answer to a reminder.
-type wireReminder struct{ wireAction }
-
-func (w *wireReminder) ruling() ruling {
-	switch n := w.remindersSent(); {
-	case n != nil && *n > 0:
-		return wasDone
-	case !w.known().CanRemind():
-		return wasRefused
-	case n == nil && w.doubts():
-		return inDoubt
-	}
-	return wasDone
-}
-
-func (w *wireReminder) decided() bool { return w.ruling() == wasRefused }
-
 type wireDocuments struct {
 	wirePage
 	Documents []Document `json:"documents" fill:"list"`
@@ -316,28 +196,16 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 }
 
 func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p DocumentListParams) iter.Seq2[*Document, error] {
-	p.Limit = cmp.Or(p.Limit, allLimit)
-	return func(yield func(*Document, error) bool) {
-		counted := false
-		list[Document]{
-			limit: p.Limit,
-			id:    func(d *Document) string { return d.DocumentID },
-			at:    func(d *Document) time.Time { return d.CreatedAt },
-			fetch: func(ctx context.Context, r paging.Request) (*Page[Document], error) {
-				p := p
-				p.Page, p.Limit = r.Page, r.Limit
-				page, err := c.listDocuments(ctx, m, t, p)
-				if err == nil && page.count != nil && page.total == nil {
-					n := *page.count
-					counted = counted || n > len(page.Items)
-					if counted && n >= len(page.Items) {
-						page.total = page.count
-					}
-				}
-				return page, err
-			},
-		}.all(ctx)(yield)
-	}
+	return list[Document]{
+		limit: cmp.Or(p.Limit, allLimit),
+		id:    func(d *Document) string { return d.DocumentID },
+		at:    func(d *Document) time.Time { return d.CreatedAt },
+		fetch: func(ctx context.Context, r paging.Request) (*Page[Document], error) {
+			p := p
+			p.Page, p.Limit = r.Page, r.Limit
+			return c.listDocuments(ctx, m, t, p)
+		},
+	}.all(ctx)
 }
 
 func (c *caller) getDocument(ctx context.Context, m method, t SigningType, field, id string) (*Document, error) {

@@ -54,21 +54,6 @@ func TestAllUnderEachReportOfTotals(t *testing.T) {
 	}
 }
 
-// TestDocumentsCountIsATotal where there is no pagination, once it is more than a full page holds: All notices what
-// vanishes from the part that it has read.
-func TestDocumentsCountIsATotal(t *testing.T) {
-	ids := upTo(250)
-	s := &listService{answer: func(_ int, r listRequest) string {
-		if r.page == 3 && len(ids) == 250 {
-			ids = ids[100:]
-		}
-		return fmt.Sprintf(`{"documentsCount":%d,%s`, len(ids), pageJSON(window(ids, r.page, 100), "")[1:])
-	}}
-	got, err := collect(t, s.client(t), signforms.DocumentListParams{})
-	require.NoError(t, err)
-	require.ElementsMatch(t, wantIDs(upTo(250)), got)
-}
-
 // TestAllUnderEachProfileOfTotals: the reference service reports totals in each of its ways. All yields all documents that were there,
 // and Get tells one that is not there from an answer that cannot be read.
 func TestAllUnderEachProfileOfTotals(t *testing.T) {
@@ -109,12 +94,16 @@ func TestVoidsThatWereNotDone(t *testing.T) {
 		`{"message":"Document is already voided","status":"SIGNED"}`:                    "refused",
 		`{"message":"Document is already signed"}`:                                      "doubtful",
 		`{"message":"Document voided. Signers were not notified of voided documents."}`: "doubtful",
-		`{"message":"ok","data":{"error":"Only drafts can be voided"}}`:                 "doubtful",
+		`{"message":"ok","data":{"error":"Only drafts can be voided"}}`:                 "failed",
 		`{"message":"Boom","status":"error"}`:                                           "doubtful",
 		`{"message":"ok","status":"success","data":{"status":"SIGNED"}}`:                "refused",
 		`{"message":"already voided","status":"PENDING"}`:                               "doubtful",
 		`{"message":"already voided","success":false}`:                                  "failed",
 		`{"error":"Document is already voided"}`:                                        "failed",
+		`{"message":"ok","data":{"success":false}}`:                                     "failed",
+		`{"message":"ok","status":500}`:                                                 "failed",
+		`{"message":"ok","status":false}`:                                               "failed",
+		`{"message":"ok","status":true}`:                                                "voided",
 	} {
 		var ended error
 		c := clienttest.Scripted(t, clienttest.Answers(200, body), func(o *signforms.Options) {
@@ -184,6 +173,10 @@ func TestRemindersThatWereNotSent(t *testing.T) {
 		`{"message":"Nothing to remind"}`:                                                           unknown,
 		`{"status":"error","message":"Boom"}`:                                                       unknown,
 		`{"message":"ok","data":{"error":"Limit reached"}}`:                                         unknown,
+		`{"message":"ok","data":{"success":false}}`:                                                 unknown,
+		`{"message":"ok","status":409}`:                                                             unknown,
+		`{"message":"ok","data":{"status":false}}`:                                                  unknown,
+		`{"message":"ok","status":200}`:                                                             nil,
 		`"Cannot send a reminder for a document that is EXPIRED"`:                                   unknown,
 		`{"message":"Reminder not sent"}`:                                                           unknown,
 		`{"success":false,"message":"Document is void","status":"VOID"}`:                            refused,

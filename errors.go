@@ -8,14 +8,11 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
-
-	"github.com/signforms/signforms-go/internal/call"
 )
 
 // The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or the error of its context.
@@ -51,11 +48,8 @@ var (
 )
 
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent nothing.
-// Its text has the method, the status, Code, Message and the first Fields, and never more of the answer.
-//
-// An Error that you build yourself, in a fake, matches the same sentinels as that answer of the service:
-// &Error{StatusCode: 404} matches ErrNotFound; &Error{Operation: OpSend, StatusCode: 503} and one of OpSendReminder match
-// ErrOutcomeUnknown; &Error{Local: true, RetryAfter: d} matches ErrRateLimited; &Error{Reported: n} matches ErrIncomplete.
+// Its text has the method, the status, Code, Message and the first Fields, and never more of the answer. One that you build
+// yourself, in a fake, matches what a list with its StatusCode does: &Error{StatusCode: 404} matches ErrNotFound.
 type Error struct {
 	// Method names the method that was called, such as "get document". When it is empty, the text begins with Operation.
 	Method string
@@ -87,7 +81,7 @@ type Error struct {
 	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
 	Body RawAnswer `json:"-"`
 
-	kinds []error // nil: derived from the fields, see sentinels
+	kinds []error // nil: those of StatusCode
 	cause error
 }
 
@@ -156,62 +150,21 @@ func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(
 
 // Unwrap returns the sentinels that e matches and its cause, if any, such as context.Canceled or a network error.
 func (e *Error) Unwrap() []error {
-	if e == nil {
+	switch {
+	case e == nil:
 		return nil
-	}
-	if e.cause == nil {
+	case e.cause == nil:
 		return e.sentinels()
 	}
 	return append([]error{e.cause}, e.sentinels()...)
 }
 
-// noKinds marks an error that matches nothing but its cause.
-var noKinds = []error{}
-
-// sentinels returns the kinds that the call set, or for a hand-made Error those that follow from its exported fields.
 func (e *Error) sentinels() []error {
-	mayBeDone := e.Operation == OpSend || e.Operation == OpSendReminder
-	switch {
-	case e.kinds != nil:
-		return e.kinds
-	case e.Local && e.RetryAfter > 0:
-		return []error{ErrRateLimited}
-	case e.Local:
-		return []error{ErrInvalid}
-	case e.Yielded > 0 || e.Reported > 0:
-		return []error{ErrIncomplete}
-	case mayBeDone && call.Outcome{Status: e.StatusCode}.MayBeDone():
-		return []error{ErrOutcomeUnknown}
+	if e.kinds == nil && e.StatusCode != 0 {
+		return answerKinds(e.Operation, e.StatusCode, e.Code)
 	}
-	return answerKinds(e.Operation, e.StatusCode, e.Code)
+	return e.kinds
 }
-
-// statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not documented
-// by the service. The codes are an assumption.
-var (
-	statusErrors = map[int]error{
-		http.StatusBadRequest:            ErrInvalid,
-		http.StatusMethodNotAllowed:      ErrInvalid,
-		http.StatusRequestEntityTooLarge: ErrInvalid,
-		http.StatusUnsupportedMediaType:  ErrInvalid,
-		http.StatusUnauthorized:          ErrForbidden,
-		http.StatusForbidden:             ErrForbidden,
-		http.StatusNotFound:              ErrNotFound,
-		http.StatusGone:                  ErrNotFound,
-		http.StatusConflict:              ErrRefused,
-		http.StatusUnprocessableEntity:   ErrRefused,
-		http.StatusTooManyRequests:       ErrRateLimited,
-		http.StatusRequestTimeout:        ErrUnavailable,
-		499:                              ErrUnavailable, // of a proxy whose request was cancelled
-	}
-	codeErrors = map[string]error{
-		"invalid_input":  ErrInvalid,
-		"forbidden":      ErrForbidden,
-		"not_found":      ErrNotFound,
-		"invalid_status": ErrRefused,
-		"rate_limited":   ErrRateLimited,
-	}
-)
 
 // statusAdvice says what to do about statuses that often come from a gateway, whose messages seldom help.
 var statusAdvice = map[int]string{
@@ -220,37 +173,6 @@ var statusAdvice = map[int]string{
 	http.StatusNotFound:             "check the ids, the base URL and the endpoint",
 	http.StatusMethodNotAllowed:     "check the endpoint",
 	http.StatusUnsupportedMediaType: "check the endpoint",
-}
-
-// answerKinds returns the sentinels of a complete answer that is not a success. Status 0 means that there was no answer.
-// ErrOutcomeUnknown is not among them: see newError.
-func answerKinds(op Operation, status int, code string) []error {
-	var kinds []error
-	add := func(k error) {
-		if k != nil && !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
-	}
-	add(statusErrors[status])
-	if status/100 == 2 || status/100 == 4 { // others come from gateways, whose codes mean something else
-		add(codeErrors[code])
-	}
-	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
-		add(ErrRefused)
-	}
-	if len(kinds) == 0 {
-		add(classErrors[status/100])
-	}
-	if len(kinds) == 0 {
-		add(ErrUnavailable)
-	}
-	return kinds
-}
-
-// classErrors are the sentinels of statuses without one of their own, by their first digit. Others match ErrUnavailable.
-var classErrors = map[int]error{
-	3: ErrInvalid, // the base URL or an endpoint is wrong
-	4: ErrRefused,
 }
 
 func isContextError(err error) bool {

@@ -1,9 +1,9 @@
 package signforms
 
 import (
+	"cmp"
 	"context"
 	"iter"
-	"math"
 	"strings"
 	"time"
 
@@ -74,37 +74,12 @@ type Answer struct {
 	Answer string `json:"answer" fill:"any"`
 }
 
-// ResponseListParams selects responses: by FormID, by ResponseID, or by both.
+// ResponseListParams selects the responses of a form.
 type ResponseListParams struct {
-	FormID     string // any text
-	ResponseID string // ObjectId or UUID
-	// Page and Limit need a FormID. Page is 1-based; 0 means 1; AllResponses ignores it. Limit is the page size, by default
-	// 10 for Responses and 100 for AllResponses; no maximum is documented.
+	FormID string // required; any text
+	// Page is 1-based; 0 means 1; AllResponses ignores it. Limit is the page size, by default 10 for Responses and 100 for
+	// AllResponses; no maximum is documented.
 	Page, Limit int
-}
-
-func (p ResponseListParams) inputs(m method) (call.Inputs, error) {
-	var c checks
-	if p.FormID == "" && p.ResponseID == "" {
-		c.add("FormID", "must be given, or the id of one response")
-	}
-	c.text("FormID", p.FormID)
-	if p.ResponseID != "" {
-		c.responseID("ResponseID", p.ResponseID)
-	}
-	if p.FormID == "" && p.Page != 0 {
-		c.add("Page", "applies only with the id of a form")
-	}
-	if p.FormID == "" && p.Limit != 0 {
-		c.add("Limit", "applies only with the id of a form")
-	}
-	c.page(p.Page, p.Limit, 0)
-	in := call.Inputs{}
-	in.Set("formId", p.FormID)
-	in.Set("responseId", p.ResponseID)
-	in.Set("page", p.Page)
-	in.Set("limit", p.Limit)
-	return in, c.err(m)
 }
 
 type wireResponses struct {
@@ -123,48 +98,40 @@ func (w *wireResponses) missing(r *run) string {
 //	  "answers": [{"id": "q1", "question": "Full legal name", "answer": "Ann"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1, "totalResponses": 1, "hasNextPage": false, "hasPreviousPage": false}}
 func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
-	return s.responses(ctx, listResponses, p)
+	var c checks
+	c.required("FormID", p.FormID)
+	c.page(p.Page, p.Limit, 0)
+	if err := c.err(listResponses); err != nil {
+		return nil, err
+	}
+	in := call.Inputs{}
+	in.Set("formId", p.FormID)
+	in.Set("page", p.Page)
+	in.Set("limit", p.Limit)
+	return s.responses(ctx, request{method: listResponses, in: in}, p.Page)
 }
 
-func (s *FormsService) responses(ctx context.Context, m method, p ResponseListParams) (*Page[FormResponse], error) {
-	in, err := p.inputs(m)
-	if err != nil {
-		return nil, err
-	}
+func (s *FormsService) responses(ctx context.Context, req request, page int) (*Page[FormResponse], error) {
 	var answer wireResponses
-	run, err := s.c.perform(ctx, request{method: m, in: in}, &answer)
+	run, err := s.c.perform(ctx, req, &answer)
 	if err != nil {
 		return nil, err
 	}
-	return newPage(answer.Responses, p.Page, answer.wirePage, run), nil
+	return newPage(answer.Responses, page, answer.wirePage, run), nil
 }
 
 // AllResponses yields every response of a form. It works like [DocumentsService.All].
 func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) iter.Seq2[*FormResponse, error] {
-	if p.Limit == 0 && p.FormID != "" {
-		p.Limit = allLimit
-	}
-	all := list[FormResponse]{
-		limit: p.Limit,
+	return list[FormResponse]{
+		limit: cmp.Or(p.Limit, allLimit),
 		id:    (*FormResponse).id,
 		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
-	}
-	if p.FormID == "" {
-		all.limit = math.MaxInt // there are no pages, so none is full
-	}
-	all.fetch = func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
-		p := p
-		if p.FormID != "" {
+		fetch: func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
+			p := p
 			p.Page, p.Limit = r.Page, r.Limit
 			return s.Responses(ctx, p)
-		}
-		page, err := s.Responses(ctx, p)
-		if err == nil { // pages are those of a form
-			page.total, page.pages, page.more = nil, nil, paging.NoMore
-		}
-		return page, err
-	}
-	return all.all(ctx)
+		},
+	}.all(ctx)
 }
 
 func (r *FormResponse) id() string {
@@ -181,7 +148,7 @@ func (s *FormsService) Response(ctx context.Context, responseID string) (*FormRe
 	if err := c.err(getResponse); err != nil {
 		return nil, err
 	}
-	page, err := s.responses(ctx, getResponse, ResponseListParams{ResponseID: responseID})
+	page, err := s.responses(ctx, request{method: getResponse, in: call.Inputs{"responseId": responseID}}, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -98,17 +98,14 @@ var wrongInputs = []struct {
 	}, fields: []string{"TemplateID"}},
 	{name: "Templates.Respondents", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{
-			TemplateID: personal, RespondentDocumentID: personal, Page: -1, Limit: -1}))
-	}, fields: []string{"TemplateID", "RespondentDocumentID", "Page", "Limit"}},
+			TemplateID: personal, Page: -1, Limit: -1}))
+	}, fields: []string{"TemplateID", "Page", "Limit"}},
 	{name: "Templates.Respondent", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.TemplateID))
 	}, fields: []string{"createdDocumentID"}},
 	{name: "Forms.Responses of nothing", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{}))
 	}, fields: []string{"FormID"}},
-	{name: "Forms.Responses", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{ResponseID: personal, Page: 1, Limit: 5}))
-	}, fields: []string{"ResponseID", "Page", "Limit"}},
 	{name: "Forms.Responses of a form", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
 	}, fields: []string{"Page", "Limit"}},
@@ -165,7 +162,7 @@ func TestInputsAtTheirBounds(t *testing.T) {
 	require.NoError(t, clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 30})))
 	require.NoError(t, clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(strings.ToUpper(clienttest.PDFID)))))
 	require.NoError(t, clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: 5000})))
-	require.NoError(t, clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000, ResponseID: clienttest.ResponseID})))
+	require.NoError(t, clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000})))
 	receivers := make([]signforms.Receiver, 100)
 	for i := range receivers {
 		receivers[i] = clienttest.OneReceiver[0]

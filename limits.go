@@ -22,7 +22,7 @@ import (
 // its ctx ends. limitstoretest.Run checks an implementation.
 //
 // Each method has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not end with
-// the call's: a slot that comes too late for its call goes to the next one, or is given back. The SDK waits at most 0.1 s longer
+// the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer
 // than the 3 seconds, or than the call's context. A method that does not return keeps its goroutine, and all calls that wait for
 // it fail with ErrUnavailable; one that panics has failed.
 //
@@ -52,10 +52,7 @@ var process = struct {
 // newBudget returns the budget of a base URL and API key. The store gets a hash of both.
 func newBudget(store LimitStore, attempt time.Duration, base, apiKey string) *reminderlimit.Budget {
 	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
-	_, inMemory := store.(*MemoryLimitStore)
-	return reminderlimit.New(reminderlimit.Settings{
-		Lines: process.lines, Store: store, Immediate: inMemory, Key: hex.EncodeToString(sum[:]), Attempt: attempt,
-	})
+	return reminderlimit.New(process.lines, store, hex.EncodeToString(sum[:]), attempt)
 }
 
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.

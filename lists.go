@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +41,6 @@ type Page[T any] struct {
 	lacking func(kind error, message string) *Error // makes an error of the call that got the page
 	more    paging.More
 	total   *int
-	count   *int // documentsCount
 	pages   *int // totalPages
 }
 
@@ -75,13 +73,12 @@ type wirePagination struct {
 
 func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
-	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, lacking: run.lacking, count: w.DocumentsCount}
+	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, lacking: run.lacking}
 	if f := w.Pagination; f != nil {
 		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(f.total()), value(f.HasNextPage), value(f.HasPreviousPage)}
 	}
 	if run.c.operations[run.op].IgnoreTotals {
 		w = w.withoutTotals()
-		p.count = nil
 	}
 	if f := w.Pagination; f != nil {
 		p.total = f.total()
@@ -128,9 +125,14 @@ func (w wirePage) provesEmpty(page int, name string, answer call.Outcome) bool {
 	case total != nil && *total == 0, w.DocumentsCount != nil && *w.DocumentsCount == 0, f.TotalPages != nil && page > *f.TotalPages:
 		return true
 	}
-	return page > 1 && !slices.ContainsFunc(answer.Keys(), func(key string) bool {
-		return key != name && !slices.Contains(pageKeys, key)
-	})
+	var fields map[string]json.RawMessage
+	if page == 1 || len(answer.Body) > 4<<10 || json.Unmarshal(text(answer), &fields) != nil {
+		return false
+	}
+	for _, key := range append(pageKeys, name) {
+		delete(fields, key)
+	}
+	return len(fields) == 0
 }
 
 // pageKeys are the keys beside a list. An answer with other keys may not be a list at all.
@@ -233,13 +235,8 @@ func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging
 	for i := range p.Items {
 		item := &p.Items[i]
 		a.IDs[i], a.Times[i] = recordID(l.id(item)), l.at(item)
-		if l.id(item) != "" {
-			continue
-		}
-		a.Nameless = true
-		content, _ := json.Marshal(item)                                  // of strings, numbers, times and JSON that was decoded
-		for n := 0; n == 0 || slices.Contains(a.IDs[:i], a.IDs[i]); n++ { // two may be the same
-			a.IDs[i] = recordID(fmt.Sprint(n, string(content)))
+		if l.id(item) == "" { // a further page ends the list
+			a.Nameless, a.IDs[i] = true, recordID(fmt.Sprint("\x00", i))
 		}
 	}
 	return p, a, nil

@@ -56,34 +56,15 @@ var (
 	doRequest       = method{opRequest, "request"}
 )
 
-// Inputs says where a request has its inputs. The zero value means the operation's default.
-type Inputs uint8
+// Inputs says where a request has its inputs. Empty means the operation's default.
+type Inputs string
 
-// The places of inputs. InputsQuery|InputsBody sends the same values in both.
+// The places of inputs. InputsBoth sends the same values in the query and the body.
 const (
-	InputsQuery Inputs = 1 << iota
-	InputsBody
+	InputsQuery Inputs = "query"
+	InputsBody  Inputs = "body"
+	InputsBoth  Inputs = "both"
 )
-
-var inputsTexts = [...]string{"", "query", "body", "both"} // by value
-
-// MarshalText returns query, body or both, or nothing for the operation's default.
-func (i Inputs) MarshalText() ([]byte, error) {
-	if int(i) >= len(inputsTexts) {
-		return nil, fmt.Errorf("%d is not InputsQuery, InputsBody or both", i)
-	}
-	return []byte(inputsTexts[i]), nil
-}
-
-// UnmarshalText reads what MarshalText writes.
-func (i *Inputs) UnmarshalText(text []byte) error {
-	n := slices.Index(inputsTexts[:], string(text))
-	if n < 0 {
-		return fmt.Errorf("inputs: %.64q is not one of query, body, both", text)
-	}
-	*i = Inputs(n)
-	return nil
-}
 
 // An Endpoint overrides where an operation is. Empty fields keep the default. The names of inputs and their literals are
 // published; docs/using.md shows a Transport that renames one.
@@ -93,8 +74,8 @@ type Endpoint struct {
 	// Path is appended to the base URL and begins with a slash. It may contain inputs of the operation in braces, such as
 	// /documents/{documentId}/void. These are escaped, and still sent where Inputs says.
 	Path string `json:"path,omitempty"`
-	// Inputs is InputsQuery, InputsBody or both. A GET has no body. [OpSend] has nested inputs, which need a body.
-	Inputs Inputs `json:"inputs,omitzero"`
+	// Inputs is InputsQuery, InputsBody or InputsBoth. A GET has no body. [OpSend] has nested inputs, which need a body.
+	Inputs Inputs `json:"inputs,omitempty"`
 	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the records
 	// that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
 	IgnoreTotals bool `json:"ignoreTotals,omitempty"`
@@ -111,8 +92,8 @@ type operation struct {
 // description calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
 	OpListDocuments:   {at(http.MethodGet, "/get-documents", InputsQuery), call.Repeatable, []string{"documentId", "documentType"}},
-	OpVoidDocument:    {at(http.MethodPost, "/void-document", InputsQuery|InputsBody), call.Repeatable, ofDocument},
-	OpSendReminder:    {at(http.MethodPost, "/send-reminder", InputsQuery|InputsBody), call.NotRepeatable, ofDocument},
+	OpVoidDocument:    {at(http.MethodPost, "/void-document", InputsBoth), call.Repeatable, ofDocument},
+	OpSendReminder:    {at(http.MethodPost, "/send-reminder", InputsBoth), call.NotRepeatable, ofDocument},
 	OpSend:            {at(http.MethodPost, "/pdf-template-lambda", InputsBody), call.NotRepeatable, []string{"documentId", "signingType"}},
 	OpListRespondents: {at(http.MethodGet, "/get-template-respondent", InputsQuery), call.Repeatable, []string{"templateId", "respondentDocumentId"}},
 	OpListResponses:   {at(http.MethodGet, "/get-form-responses", InputsQuery), call.Repeatable, []string{"formId", "responseId"}},
@@ -191,11 +172,11 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 		problems = append(problems, fmt.Sprintf("Method %q is not one of %s", o.Method, strings.Join(methods, ", ")))
 	}
 	switch {
-	case e.Inputs > InputsQuery|InputsBody:
-		problems = append(problems, fmt.Sprintf("Inputs %d is not InputsQuery, InputsBody or both", e.Inputs))
+	case !slices.Contains([]Inputs{"", InputsQuery, InputsBody, InputsBoth}, e.Inputs):
+		problems = append(problems, fmt.Sprintf("Inputs %q is not query, body or both", e.Inputs))
 	case op == OpSend && o.Inputs != InputsBody: // as with a GET, whose inputs are in the query
 		problems = append(problems, "its inputs are nested and need a body: leave Inputs empty and the Method other than GET")
-	case o.Method == http.MethodGet && e.Inputs&InputsBody != 0:
+	case o.Method == http.MethodGet && e.Inputs != "" && e.Inputs != InputsQuery:
 		problems = append(problems, "a GET has no body: set Inputs to InputsQuery, or another Method")
 	}
 	return append(problems, o.pathProblems()...)

@@ -106,10 +106,6 @@ func TestWhatAllAsksFor(t *testing.T) {
 		require.Equal(t, want,
 			queries(t, rec, c.Forms.AllResponses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID, Limit: limit, Page: 5})))
 	}
-
-	rec := &clienttest.Recorder{Answer: answer}
-	require.Equal(t, []string{"", ""}, queries(t, rec,
-		clienttest.Scripted(t, rec).Forms.AllResponses(t.Context(), signforms.ResponseListParams{ResponseID: clienttest.ResponseID})), "without a form no page applies")
 }
 
 // TestAllResponsesByEitherID: the same response, and none other, is known by responseId or else by formResponseId.

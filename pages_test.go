@@ -1,7 +1,6 @@
 package signforms_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -130,54 +129,6 @@ func wantIDs(ids []int) (want []string) {
 		want = append(want, docID(n))
 	}
 	return want
-}
-
-func TestAllFetchesOnePageAhead(t *testing.T) {
-	ends := make(chan int, 10) // where the pages that were asked for end
-	s := &listService{answer: func(_ int, r listRequest) string {
-		ends <- r.page * r.limit
-		return pageJSON(window(upTo(1990), r.page, r.limit), total(1990, r))
-	}}
-	n, end, next := 0, 0, 0
-	for _, err := range s.client(t).Documents.All(t.Context(), signforms.DocumentListParams{}) {
-		require.NoError(t, err)
-		if n == 0 {
-			next = <-ends
-		}
-		if n == end { // while the first new item of a page is worked on, the next page is fetched, and no other
-			if end = next; end < 1990 {
-				next = <-ends
-			}
-			require.Empty(t, ends)
-		}
-		n++
-	}
-	require.Equal(t, 1990, n)
-}
-
-func TestAllStopsWithItsLoop(t *testing.T) {
-	arrived, left := make(chan struct{}), make(chan error, 1)
-	transport := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-		if req.URL.Query().Get("page") == "2" {
-			close(arrived)
-			<-req.Context().Done()
-			left <- req.Context().Err()
-			return nil, req.Context().Err()
-		}
-		return (&listService{answer: func(int, listRequest) string { return pageJSON(upTo(100), "") }}).RoundTrip(req)
-	})
-	c, err := signforms.New("https://api.example.com", "key", &signforms.Options{HTTPClient: &http.Client{Transport: transport}})
-	require.NoError(t, err)
-	for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
-		<-arrived
-		break
-	}
-	select {
-	case err := <-left:
-		require.ErrorIs(t, err, context.Canceled)
-	default:
-		t.Fatal("the fetch of page 2 still runs after the loop was left")
-	}
 }
 
 // addPending adds documents that await a signature, and returns their ids, newest first.

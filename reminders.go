@@ -60,11 +60,6 @@ type RemindOutcome struct {
 	Index int
 	// Result is nil when the reminder failed.
 	Result *RemindResult
-	// Remaining is how many references come after this one. [ReminderBudget.Remaining] counts slots instead.
-	Remaining int
-	// RestTakes estimates how long until the last of them can be sent, after the calls of this process that wait already. 0
-	// when there are none, or the LimitStore does not answer.
-	RestTakes time.Duration
 }
 
 // RemindAll reminds any number of documents, in order and one at a time, and yields an outcome for each. It waits for
@@ -80,15 +75,8 @@ func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) it
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
 			res, err := s.remind(ctx, ref, -1)
-			out := RemindOutcome{Ref: ref, Index: i, Result: res, Remaining: len(refs) - i - 1}
-			if ctx == nil {
-				yield(out, err)
-				return
-			}
-			if !errors.Is(err, errStoreAway) { // the store would not answer this either
-				out.RestTakes = s.c.budget.Until(ctx, out.Remaining)
-			}
-			if !yield(out, err) || failsTheRest(ctx, err) {
+			out := RemindOutcome{Ref: ref, Index: i, Result: res}
+			if !yield(out, err) || ctx == nil || failsTheRest(ctx, err) {
 				return
 			}
 		}
@@ -120,7 +108,7 @@ func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 		return Budget{}, s.c.slotError(err, "reminder budget")
 	}
 	var b Budget
-	for b.Remaining < len(frees) && frees[b.Remaining] == 0 {
+	for b.Remaining < len(frees) && frees[b.Remaining] <= 0 {
 		b.Remaining++
 	}
 	if b.Remaining == 0 {
@@ -142,9 +130,9 @@ func (c *caller) slotError(err error, method string) error {
 	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
-		why := foreign(storeErr.Err)
-		e.kinds, e.cause = []error{ErrUnavailable}, errors.Join(errStoreAway, why)
-		e.Message = call.CleanText("the limit store did not answer, so nothing was sent: "+why.Error(), c.calls.Key)
+		// The text alone: of the reminder, a store's own errors say nothing. fmt prints one whose methods panic.
+		e.kinds, e.cause = []error{ErrUnavailable}, errStoreAway
+		e.Message = call.CleanText(fmt.Sprint("the limit store did not answer, so nothing was sent: ", storeErr.Err), c.calls.Key)
 	case !errors.As(err, &waitErr):
 		return err
 	case waitErr.PastDeadline:
@@ -155,25 +143,4 @@ func (c *caller) slotError(err error, method string) error {
 		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
 	}
 	return e
-}
-
-// foreign keeps the text alone of a store's error that matches what this package says of calls: nothing was sent here. Of an
-// error whose methods panic, such as a nil pointer, it keeps the type.
-func foreign(err error) (kept error) {
-	defer func() {
-		if recover() != nil {
-			kept = fmt.Errorf("an error of type %T that cannot be read", err)
-		}
-	}()
-	_ = err.Error()
-	if e := (*Error)(nil); errors.As(err, &e) {
-		return errors.New(err.Error())
-	}
-	for _, kind := range []error{ErrInvalid, ErrForbidden, ErrNotFound, ErrRefused, ErrRateLimited, ErrUnavailable, ErrIncomplete, ErrOutcomeUnknown,
-		errPastDeadline} {
-		if errors.Is(err, kind) {
-			return errors.New(err.Error())
-		}
-	}
-	return err
 }

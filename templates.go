@@ -1,6 +1,7 @@
 package signforms
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -264,7 +265,7 @@ type Respondent struct {
 	CreatedAt            time.Time         `json:"createdAt"`
 	PDFLink              string            `json:"pdfLink"`
 	FinishedPDFURL       string            `json:"finishedPdfUrl"`
-	Signers              []Signer          `json:"signers" fill:"places"`
+	Signers              []Signer          `json:"signers"`
 	History              []json.RawMessage `json:"history"` // what an entry contains is not documented by the service
 }
 
@@ -274,32 +275,11 @@ func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r
 // SignerIDs returns the ids of Signers, without empty ones. See [SendResult.SignerIDs].
 func (r *Respondent) SignerIDs() []string { return signerIDs(r.Signers) }
 
-// RespondentListParams selects respondents: by TemplateID, by RespondentDocumentID, or by both.
+// RespondentListParams selects the documents made from a template.
 type RespondentListParams struct {
-	TemplateID           string // UUID
-	RespondentDocumentID string // ObjectId, called createdDocumentId in send results
-	Page                 int    // 1-based; 0 means 1; AllRespondents ignores it
-	Limit                int    // page size; default 100 for AllRespondents, assumed to be 10 for Respondents; no maximum is documented
-}
-
-func (p RespondentListParams) inputs(m method) (call.Inputs, error) {
-	var c checks
-	if p.TemplateID == "" && p.RespondentDocumentID == "" {
-		c.add("TemplateID", "must be given, or the id of one document made from it")
-	}
-	if p.TemplateID != "" {
-		c.uuid("TemplateID", p.TemplateID)
-	}
-	if p.RespondentDocumentID != "" {
-		c.objectID("RespondentDocumentID", p.RespondentDocumentID)
-	}
-	c.page(p.Page, p.Limit, 0)
-	in := call.Inputs{}
-	in.Set("templateId", p.TemplateID)
-	in.Set("respondentDocumentId", p.RespondentDocumentID)
-	in.Set("page", p.Page)
-	in.Set("limit", p.Limit)
-	return in, c.err(m)
+	TemplateID string // UUID, required
+	Page       int    // 1-based; 0 means 1; AllRespondents ignores it
+	Limit      int    // page size; default 100 for AllRespondents, assumed to be 10 for Respondents; no maximum is documented
 }
 
 type wireRespondents struct {
@@ -321,16 +301,22 @@ func (w *wireRespondents) missing(r *run) string {
 // A record is not held against p: a service that ignores the filter answers with documents of other templates, which their
 // TemplateID shows. A record without one gets p.TemplateID.
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
-	return s.respondents(ctx, listRespondents, p)
-}
-
-func (s *TemplatesService) respondents(ctx context.Context, m method, p RespondentListParams) (*Page[Respondent], error) {
-	in, err := p.inputs(m)
-	if err != nil {
+	var c checks
+	c.uuid("TemplateID", p.TemplateID)
+	c.page(p.Page, p.Limit, 0)
+	if err := c.err(listRespondents); err != nil {
 		return nil, err
 	}
+	in := call.Inputs{}
+	in.Set("templateId", p.TemplateID)
+	in.Set("page", p.Page)
+	in.Set("limit", p.Limit)
+	return s.respondents(ctx, request{method: listRespondents, in: in}, p)
+}
+
+func (s *TemplatesService) respondents(ctx context.Context, req request, p RespondentListParams) (*Page[Respondent], error) {
 	var answer wireRespondents
-	run, err := s.c.perform(ctx, request{method: m, in: in}, &answer)
+	run, err := s.c.perform(ctx, req, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -344,20 +330,16 @@ func (s *TemplatesService) respondents(ctx context.Context, m method, p Responde
 
 // AllRespondents yields every document made from a template. It works like [DocumentsService.All].
 func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
-	if p.Limit == 0 {
-		p.Limit = allLimit
-	}
-	all := list[Respondent]{
-		limit: p.Limit,
+	return list[Respondent]{
+		limit: cmp.Or(p.Limit, allLimit),
 		id:    func(r *Respondent) string { return r.RespondentDocumentID },
 		at:    func(r *Respondent) time.Time { return r.CreatedAt },
-	}
-	all.fetch = func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
-		p := p
-		p.Page, p.Limit = r.Page, r.Limit
-		return s.Respondents(ctx, p)
-	}
-	return all.all(ctx)
+		fetch: func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
+			p := p
+			p.Page, p.Limit = r.Page, r.Limit
+			return s.Respondents(ctx, p)
+		},
+	}.all(ctx)
 }
 
 // Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id is
@@ -368,7 +350,8 @@ func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID str
 	if err := c.err(getRespondent); err != nil {
 		return nil, err
 	}
-	page, err := s.respondents(ctx, getRespondent, RespondentListParams{RespondentDocumentID: createdDocumentID})
+	req := request{method: getRespondent, in: call.Inputs{"respondentDocumentId": createdDocumentID}}
+	page, err := s.respondents(ctx, req, RespondentListParams{})
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,9 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 		template, created, _ := strings.Cut(ids, refSeparator)
 		r = TemplateDocument(template, created)
 	default:
-		return DocumentRef{}, parseRef.refused("must be PDF:<document id> or PDF_TEMPLATE:<template id>:<created document id>")
+		var c checks
+		c.add("DocumentRef", "must be PDF:<document id> or PDF_TEMPLATE:<template id>:<created document id>")
+		return DocumentRef{}, c.err(parseRef)
 	}
 	if _, err := r.inputs(parseRef); err != nil {
 		return DocumentRef{}, err
@@ -48,12 +50,6 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 const refSeparator = ":"
 
 var parseRef = method{name: "parse document reference"}
-
-func (m method) refused(problem string) error {
-	var c checks
-	c.add("DocumentRef", problem)
-	return c.err(m)
-}
 
 // String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero DocumentRef.
 func (r DocumentRef) String() string {
@@ -73,10 +69,8 @@ func (r DocumentRef) MarshalText() ([]byte, error) {
 	if r == (DocumentRef{}) {
 		return []byte{}, nil
 	}
-	if _, err := r.inputs(parseRef); err != nil {
-		return nil, err
-	}
-	return []byte(r.String()), nil
+	_, err := r.inputs(parseRef)
+	return []byte(r.String()), err
 }
 
 // UnmarshalText is [ParseDocumentRef], and reads an empty text as the zero DocumentRef.

@@ -146,9 +146,7 @@ func (w *world) list() {
 func (w *world) respondents(createdDocumentID string) {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
-	page, err := w.client.Templates.Respondents(ctx, signforms.RespondentListParams{
-		TemplateID: w.template, RespondentDocumentID: createdDocumentID, Page: 1, Limit: 5,
-	})
+	page, err := w.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: w.template, Page: 1, Limit: 5})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	_, err = w.client.Templates.Respondent(ctx, createdDocumentID)

@@ -42,7 +42,9 @@ func (p Profile) internal() (refserver.Profile, error) {
 		Endpoints: make(map[refserver.Operation]refserver.Route),
 	}
 	for op, e := range p.Endpoints {
-		out.Endpoints[refserver.Operation(op)] = refserver.Route{Method: e.Method, Path: e.Path, Inputs: refserver.Place(e.Inputs)}
+		var place refserver.Place
+		_ = place.UnmarshalText([]byte(e.Inputs)) // New, below, refuses another word
+		out.Endpoints[refserver.Operation(op)] = refserver.Route{Method: e.Method, Path: e.Path, Inputs: place}
 	}
 	// The client knows best what is wrong with endpoints.
 	_, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints})

@@ -16,7 +16,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/examples/internal/target"
@@ -69,19 +68,17 @@ func pending(ctx context.Context, client *signforms.Client) ([]signforms.Documen
 
 // remind returns how many were not reminded. A document that was signed meanwhile is refused, which is fine.
 func remind(ctx context.Context, service *target.Service, refs []signforms.DocumentRef) int {
-	left := len(refs)
 	failed := 0
 	for outcome, err := range service.Client.Documents.RemindAll(ctx, refs) {
+		left := len(refs) - outcome.Index
 		switch {
 		case err == nil:
-			left = outcome.Remaining
-			fmt.Printf("%3d of %d: %s: %s", len(refs)-left, len(refs), outcome.Ref, outcome.Result.Message)
+			fmt.Printf("%3d of %d: %s: %s", outcome.Index+1, len(refs), outcome.Ref, outcome.Result.Message)
 		case ctx.Err() != nil:
 			fmt.Println("stopped:", err)
 			return failed + left
 		default:
-			left = outcome.Remaining
-			fmt.Printf("%3d of %d: %s: %v", len(refs)-left, len(refs), outcome.Ref, err)
+			fmt.Printf("%3d of %d: %s: %v", outcome.Index+1, len(refs), outcome.Ref, err)
 			if !errors.Is(err, signforms.ErrRefused) {
 				failed++
 			}
@@ -91,8 +88,8 @@ func remind(ctx context.Context, service *target.Service, refs []signforms.Docum
 			fmt.Println("; budget:", err)
 			continue
 		}
-		fmt.Printf("; budget: %d now; the rest takes %s\n", budget.Remaining, outcome.RestTakes.Round(time.Second))
-		if service.Embedded != nil && left > 0 {
+		fmt.Printf("; budget: %d now\n", budget.Remaining)
+		if service.Embedded != nil && left > 1 {
 			service.Embedded.Advance(budget.NextIn)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
+	"time"
 )
 
 // The bytes that are read of a success's body, and of any other, and of the rest that is read to keep the connection.
@@ -57,19 +57,17 @@ func (emptyBody) Close() error                     { return nil }
 
 // header is made for each attempt: a transport may add to it, and may still read it after it has returned.
 func (r *run) header() http.Header {
-	const contentType = "application/json"
-	values := [...]string{contentType, r.UserAgent, r.Key.Reveal(), r.ID, r.WorkspaceID}
 	h := http.Header{
-		"Accept":       values[0:1:1],
-		"User-Agent":   values[1:2:2],
-		"X-Api-Key":    values[2:3:3],
-		"X-Request-Id": values[3:4:4], // not documented by the service, which may ignore it
+		"Accept":       {"application/json"},
+		"User-Agent":   {r.UserAgent},
+		"X-Api-Key":    {r.Key.Reveal()},
+		"X-Request-Id": {r.ID}, // not documented by the service, which may ignore it
 	}
 	if r.Body != nil {
-		h["Content-Type"] = []string{contentType}
+		h["Content-Type"] = []string{"application/json"}
 	}
 	if r.WorkspaceID != "" {
-		h["Workspaceid"] = values[4:5:5]
+		h["Workspaceid"] = []string{r.WorkspaceID}
 	}
 	return h
 }
@@ -88,7 +86,7 @@ func (r *run) exchange(req *http.Request) Outcome {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
 			err = urlErr.Err // its text holds the URL with the query
 		}
-		return Outcome{Err: withoutAdvice(err)}
+		return Outcome{Err: err}
 	}
 	out := Outcome{Status: resp.StatusCode, Header: resp.Header}
 	if resp.Body == nil { // which http.Client accepts from a fake too
@@ -114,14 +112,21 @@ func (r *run) exchange(req *http.Request) Outcome {
 	return out
 }
 
-// withoutAdvice cuts an error of HTTP/2 down to the reset or GOAWAY that it reports. The rest of its text advises to set
-// Request.GetBody, which would let net/http repeat requests.
-func withoutAdvice(err error) error {
-	text := strings.TrimPrefix(err.Error(), "http2: Transport: cannot retry err [")
-	if text, _, found := strings.Cut(text, "] after Request.Body was written"); found {
-		return errors.New(text)
+// NoAnswer is the text of an error about an attempt that has an Err.
+func (o Outcome) NoAnswer(timeout time.Duration) string {
+	switch {
+	case o.timedOut:
+		return fmt.Sprintf("no complete answer within Options.AttemptTimeout, %s", timeout)
+	case errors.Is(o.Err, context.Canceled):
+		return context.Canceled.Error()
+	case errors.Is(o.Err, context.DeadlineExceeded):
+		return context.DeadlineExceeded.Error()
+	case errors.Is(o.Err, io.ErrUnexpectedEOF):
+		return "the answer broke off: " + o.Err.Error()
+	case errors.Is(o.Err, io.EOF):
+		return "the connection was closed before an answer came: " + o.Err.Error()
 	}
-	return err
+	return o.Err.Error()
 }
 
 // readBody reads up to limit+1 bytes, drains a little more so that the connection can be used again, and closes the body.

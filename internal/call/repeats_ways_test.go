@@ -33,8 +33,11 @@ type placement struct {
 }
 
 func (p placement) String() string {
-	return fmt.Sprintf("%s by %s with inputs in %d", p.call.Name, p.endpoint.Method, p.endpoint.Inputs)
+	return fmt.Sprintf("%s by %s with inputs in %q", p.call.Name, p.endpoint.Method, p.endpoint.Inputs)
 }
+
+// places are where a Do has its inputs, with a body or without.
+var places = map[bool]signforms.Inputs{true: signforms.InputsBody, false: signforms.InputsQuery}
 
 func placements(t *testing.T) (all []placement) {
 	for _, name := range []string{
@@ -43,7 +46,7 @@ func placements(t *testing.T) (all []placement) {
 		call := clienttest.CallOf(t, name)
 		all = append(all, placement{call: call})
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-			for _, in := range []signforms.Inputs{signforms.InputsQuery, signforms.InputsBody, signforms.InputsQuery | signforms.InputsBody} {
+			for _, in := range []signforms.Inputs{signforms.InputsQuery, signforms.InputsBody, signforms.InputsBoth} {
 				if method == "GET" && in != signforms.InputsQuery || call.Op == signforms.OpSend && in != signforms.InputsBody {
 					continue // refused by New
 				}
@@ -58,7 +61,7 @@ func placements(t *testing.T) (all []placement) {
 			}
 			all = append(all, placement{clienttest.Call{Name: "Do", Op: "request", Do: func(ctx context.Context, c *signforms.Client) error {
 				return clienttest.Second(c.Do(ctx, signforms.Request{Method: method, Path: "/folders", Body: body}, nil))
-			}}, signforms.Endpoint{Method: method}})
+			}}, signforms.Endpoint{Method: method, Inputs: places[body != nil]}})
 		}
 	}
 	return all
@@ -70,6 +73,10 @@ func (p placement) repeats() bool {
 		return p.endpoint.Method == "GET"
 	}
 	return !p.call.SendsMail()
+}
+
+func (p placement) hasBody() bool {
+	return p.endpoint.Method != "GET" && p.endpoint.Inputs != signforms.InputsQuery
 }
 
 func (p placement) endpoints() map[signforms.Operation]signforms.Endpoint {

@@ -41,6 +41,18 @@ func (o Outcome) retriable(class Class) bool {
 	return slices.Contains(retryStatuses, o.Status)
 }
 
+// statusClientClosed is what proxies such as nginx report when a request was cancelled.
+const statusClientClosed = 499
+
+// MayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
+// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408 and
+// 499, which a proxy gives when it cancelled a request that the service has.
+// Without an answer, only the proof that nothing was written does.
+func (o Outcome) MayBeDone() bool {
+	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
+	return !refused && !o.unwritten
+}
+
 func isCertificateError(err error) bool {
 	certErr := (*tls.CertificateVerificationError)(nil)
 	return errors.As(err, &certErr)

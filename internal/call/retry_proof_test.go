@@ -2,10 +2,8 @@ package call_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -60,44 +58,18 @@ func TestTransportWithHalfATraceThatAnswers(t *testing.T) {
 	}
 }
 
-// TestTransportThatLogsBodies: reading the body before a connection is looked for is not writing it, where the call ends with
-// the error for which there was no connection to its own host.
+// TestTransportThatLogsBodies: one that has read the body may have sent it by a way that reports nothing.
 func TestTransportThatLogsBodies(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	attempts := 0
+	o := clienttest.Options(nil)
+	o.HTTPClient = &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		attempts++
+		return (&http.Transport{}).RoundTrip(withCopy(req))
+	})}
+	c, err := signforms.New(nobody, clienttest.APIKey, o)
 	require.NoError(t, err)
-	defer listener.Close()
-	go func() {
-		for conn, err := listener.Accept(); err == nil; conn, err = listener.Accept() {
-			_ = conn.Close()
-		}
-	}()
-	noResolver := &net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-		return nil, errors.New("no name server")
-	}}}
-	for name, base := range map[string]string{
-		"dial": nobody, "TLS": "https://" + listener.Addr().String(), "name": "http://api.example.com",
-	} {
-		attempts := 0
-		o := clienttest.Options(nil)
-		plain := &http.Transport{DialContext: noResolver.DialContext}
-		o.HTTPClient = &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-			attempts++
-			body, err := io.ReadAll(req.Body)
-			require.NoError(t, err)
-			req = req.Clone(req.Context())
-			req.Body = io.NopCloser(bytes.NewReader(body))
-			resp, err := plain.RoundTrip(req)
-			if err != nil {
-				err = fmt.Errorf("logged: %w", err)
-			}
-			return resp, err
-		})}
-		c, err := signforms.New(base, clienttest.APIKey, o)
-		require.NoError(t, err)
-		err = clienttest.CallOf(t, "Templates.Send").Do(t.Context(), c)
-		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-		require.Equal(t, 4, attempts, name)
-	}
+	clienttest.RequireMatches(t, clienttest.CallOf(t, "Templates.Send").Do(t.Context(), c), signforms.ErrOutcomeUnknown)
+	require.Equal(t, 1, attempts)
 }
 
 // TestTransportWithATimeOutOfItsOwn stops an HTTP/2 request by a context that only the transport knows, just before its

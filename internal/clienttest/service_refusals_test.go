@@ -108,9 +108,6 @@ func TestServiceKnowsNoSuchRecord(t *testing.T) {
 	}
 	clienttest.RequireMatches(t, clienttest.Second(c.Documents.Get(t.Context(), template)), signforms.ErrNotFound)
 	clienttest.RequireMatches(t, clienttest.Second(c.Templates.Get(t.Context(), pdf)), signforms.ErrNotFound)
-	clienttest.RequireMatches(t, clienttest.Second(c.Templates.Respondents(t.Context(), signforms.RespondentListParams{
-		TemplateID: clienttest.AddOffer(srv), RespondentDocumentID: sent.CreatedDocumentID,
-	})), signforms.ErrNotFound)
 }
 
 func TestServiceForbids(t *testing.T) {

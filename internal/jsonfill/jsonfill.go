@@ -9,12 +9,13 @@
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
 //	any        for a string: a value that is not a string is kept as its JSON
-//	list       for a slice of structs: a value other than objects in a list, one object or null makes Object fail, as does one
-//	           object in which no member is a field; one without members is left out, as null is
-//	places     for a slice of structs: an element that is not an object is an empty record, and is not left out
+//	list       for a slice of structs: a value other than objects in a list, one record or null makes Object fail
+//
+// Otherwise an element of a list that is not an object is an empty record.
 package jsonfill
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,16 +33,17 @@ var ErrTooMuch = errors.New("it would take too much memory: its records are many
 
 // Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
 // repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer or time
-// field. Keys match in any case, as with encoding/json, but one in another case than the field's fills it only where it is empty.
+// field. Keys match exactly.
 //
 // It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other targets
-// are filled when Object returns that error. Bytes that are not UTF-8 become U+FFFD.
+// are filled when Object returns that error. A run of bytes that are not UTF-8 becomes U+FFFD.
 func Object(doc []byte, limit int, targets ...any) error {
 	f := filler{left: limit}
 	if !utf8.Valid(doc) {
-		if doc = f.validUTF8(doc); f.err != nil {
+		if !f.take(3 * len(doc)) {
 			return f.err
 		}
+		doc = bytes.ToValidUTF8(doc, []byte("\ufffd"))
 	}
 	f.src, f.scan = doc, jsonscan.New(doc)
 	if f.scan.Next() != '{' {
@@ -86,52 +88,30 @@ func (f *filler) take(n int) bool {
 // exhausted reports whether the walk has to end.
 func (f *filler) exhausted() bool { return f.left < 0 }
 
-// validUTF8 returns a copy in which every byte that is not part of a character is U+FFFD.
-func (f *filler) validUTF8(doc []byte) []byte {
-	size := 0
-	for rest := doc; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		size += max(n, utf8.RuneLen(r))
-		rest = rest[n:]
-	}
-	if !f.take(size) {
-		return nil
-	}
-	valid := make([]byte, 0, size)
-	for len(doc) > 0 {
-		r, n := utf8.DecodeRune(doc)
-		valid = utf8.AppendRune(valid, r)
-		doc = doc[n:]
-	}
-	return valid
-}
-
-// object fills structs from the object that comes next. It reports whether that has members, and whether one is a field.
-func (f *filler) object(targets ...reflect.Value) (some, known bool) {
+// object fills structs from the object that comes next.
+func (f *filler) object(targets ...reflect.Value) {
 	f.scan.Open()
 	for first := true; !f.exhausted(); first = false {
 		key, more := f.scan.Member(first)
 		if !more {
-			return some, known
+			return
 		}
-		some = true
 		value, found := f.scan.Pos(), false
 		for _, t := range targets {
-			field, ok := planOf(t.Type()).field(f.raw(key)) // anew for each: a value read before may have taken its memory
+			field, ok := planOf(t.Type())[string(f.raw(key))] // anew for each: a value read before may have taken its memory
 			if !ok {
 				continue
 			}
 			if found {
 				f.scan.Seek(value)
 			}
-			found, known = true, true
+			found = true
 			f.field(t.FieldByIndex(field.index), field)
 		}
 		if !found {
 			f.scan.Skip()
 		}
 	}
-	return some, known
 }
 
 // raw returns the content of a string; it is valid until the next call.
@@ -211,31 +191,24 @@ func (f *filler) pointer(v reflect.Value, field field) {
 	v.Set(p)
 }
 
-// list fills a slice. An object in the place of a list is a list of one, unless it has no field of a record.
+// list fills a slice. A record in the place of a list is a list of one.
 func (f *filler) list(v reflect.Value, field field) {
-	switch start := f.scan.Next(); {
-	case start == '{' && field.elem == aRecord:
-		before := v.Slice(0, v.Len())
-		if !f.make(v, 1) {
-			return
-		}
-		some, known := f.object(v.Index(0))
-		if !known {
-			v.Set(before)
-		}
-		if some && !known && field.strict {
-			f.misfit(field, "record")
-		}
-	case start == '{':
-		f.make(v, 1)
-		f.element(v, 0, field)
+	start := f.scan.Next()
+	switch {
 	case start == '[':
 		f.elements(v, field)
-	default:
-		if start != 'n' && field.strict {
-			f.misfit(field, "list")
-		}
+		return
+	case start != '{' || field.elem != aRecord:
 		f.scan.Skip()
+	case f.make(v, 1):
+		f.record(v.Index(0))
+		if !v.Index(0).IsZero() {
+			return
+		}
+		v.SetZero()
+	}
+	if start != 'n' && field.strict {
+		f.misfit(field, "list")
 	}
 }
 
@@ -243,36 +216,24 @@ func (f *filler) list(v reflect.Value, field field) {
 func (f *filler) elements(v reflect.Value, field field) {
 	start, n := f.scan.Pos(), 0
 	f.scan.Open()
-	for first := true; f.scan.More(first); first = false {
-		if f.fits(field) {
-			n++
+	for ; f.scan.More(n == 0); n++ {
+		if f.scan.Next() != '{' && field.strict {
+			f.misfit(field, "record")
 		}
 		f.scan.Skip()
 	}
-	if f.scan.Err() != nil || !f.make(v, n) {
+	if f.scan.Failed() || !f.make(v, n) {
 		return
 	}
 	f.scan.Seek(start)
 	f.scan.Open()
-	for first, i := true, 0; !f.exhausted() && f.scan.More(first); first = false {
-		if !f.fits(field) {
-			f.scan.Skip()
-			continue
+	for i := 0; !f.exhausted() && f.scan.More(i == 0); i++ {
+		if field.elem == aRecord {
+			f.record(v.Index(i))
+		} else if raw := f.value(); f.take(len(raw)) {
+			v.Index(i).SetBytes(append(make(json.RawMessage, 0, len(raw)), raw...))
 		}
-		f.element(v, i, field)
-		i++
 	}
-}
-
-// fits tells whether the element that comes next belongs into the list.
-func (f *filler) fits(field field) bool {
-	if field.elem == aRaw || f.scan.Next() == '{' || field.places {
-		return true
-	}
-	if field.strict {
-		f.misfit(field, "record")
-	}
-	return false
 }
 
 func (f *filler) misfit(field field, kind string) {
@@ -288,17 +249,4 @@ func (f *filler) make(v reflect.Value, n int) bool {
 	}
 	v.Set(reflect.MakeSlice(v.Type(), n, n))
 	return true
-}
-
-func (f *filler) element(v reflect.Value, i int, field field) {
-	if f.exhausted() {
-		return
-	}
-	if field.elem == aRecord {
-		f.record(v.Index(i))
-		return
-	}
-	if raw := f.value(); f.take(len(raw)) {
-		v.Index(i).SetBytes(append(make(json.RawMessage, 0, len(raw)), raw...))
-	}
 }

@@ -59,7 +59,7 @@ func TestObject(t *testing.T) {
 	}{
 		{doc: `{}`},
 		{doc: ` {"name":"Ann","unknown":[{"name":"x"}],"done":true,"count":3} `, want: record{Name: "Ann", Done: true, Count: 3}},
-		{doc: `{"NAME":"Ann","Name2":"x"}`, want: record{Name: "Ann"}},
+		{doc: `{"NAME":"Ann","Name2":"x"}`},
 		{doc: `{"n\u0061me":"A\u006en \ud83d\ude00 \ud800"}`, want: record{Name: "Ann 😀 �"}},
 		{doc: "{\"name\":\"A\xffn\xc3\"}", want: record{Name: "A\ufffdn\ufffd"}},
 		{doc: `{"name":7.50}`, want: record{Name: "7.50"}},
@@ -71,19 +71,15 @@ func TestObject(t *testing.T) {
 		{doc: `{"name":"","label":"L"}`, want: record{Name: "L"}},
 		{doc: `{"label":"L","name":""}`, want: record{Name: "L"}},
 		{doc: `{"isDone":true,"done":false}`, want: record{Done: true}},
-		{doc: `{"name":"Ann","NAME":"x","subs":[{"id":"a"}],"Subs":[]}`, want: record{Name: "Ann", Subs: []sub{{ID: "a"}}}},
-		{doc: `{"Name":"x","name":"Ann","SUBS":[{"id":"b"},{}],"subs":[{"id":"a"}]}`, want: record{Name: "Ann", Subs: []sub{{ID: "a"}}}},
-		{doc: `{"Sub":{"ID":"x"},"sub":{"id":"a","Id":"y"}}`, want: record{Sub: &sub{"a"}}},
 		{doc: `{"done":"true"}`, want: record{Done: true}},
 		{doc: `{"done":1}`, want: record{Done: true}},
 		{doc: `{"done":"yes"}`},
 		{doc: `{"done":[true]}`},
 		{doc: `{"count":"12"}`, want: record{Count: 12}},
-		{doc: `{"count":2.0}`, want: record{Count: 2}},
+		{doc: `{"count":2.0}`},
 		{doc: `{"count":2.5}`},
 		{doc: `{"count":1e99}`},
 		{doc: `{"count":"` + strings.Repeat("1", 100) + `"}`},
-		{doc: `{"count":9007199254740993}`},
 		{doc: `{"at":"2026-11-18T10:15:30.125Z"}`, want: record{At: at}},
 		{doc: `{"at":"2026-11-18"}`, want: record{At: time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)}},
 		{doc: `{"at":"2026-11-18T10:15:30.125"}`, want: record{At: at}},
@@ -100,8 +96,7 @@ func TestObject(t *testing.T) {
 		{doc: `{"at":"2026-11-18 10:15:30.125Z"}`, want: record{At: at}},
 		{doc: `{"at":"2026-11-18T10:15Z"}`, want: record{At: at.Truncate(time.Minute)}},
 		{doc: `{"at":"2026-11-18T10:15"}`, want: record{At: at.Truncate(time.Minute)}},
-		{doc: `{"at":"Wed, 18 Nov 2026 10:15:30 GMT"}`, want: record{At: at.Truncate(time.Second)}},
-		{doc: `{"at":"Wed, 18 Nov 2026 10:15:30 EST"}`},
+		{doc: `{"at":"Wed, 18 Nov 2026 10:15:30 GMT"}`},
 		{doc: `{"at":"2026-11-18T10:15:30+1"}`},
 		{doc: `{"at":"2026-11-18T25:15:30Z"}`},
 		{doc: `{"at":"2026-11-18T"}`},
@@ -115,17 +110,17 @@ func TestObject(t *testing.T) {
 		{doc: `{"subs":[]}`, want: record{Subs: []sub{}}},
 		{doc: `{"subs":[{"id":"a"},{"id":[1]}]}`, want: record{Subs: []sub{{ID: "a"}, {}}}},
 		{doc: `{"subs":{"id":"a"}}`, want: record{Subs: []sub{{ID: "a"}}}},
-		{doc: `{"subs":{"other":1,"ID":"a"}}`, want: record{Subs: []sub{{ID: "a"}}}},
+		{doc: `{"subs":{"other":1,"id":"a"}}`, want: record{Subs: []sub{{ID: "a"}}}},
 		{doc: `{"subs":{}}`},
 		{doc: `{"subs":{"other":{"id":"a"}}}`},
 		{doc: `{"subs":[{},{"other":1}]}`, want: record{Subs: []sub{{}, {}}}},
 		{doc: `{"subs":""}`},
 		{doc: `{"subs":false}`},
-		{doc: `{"subs":["a@b.c",null,7,[{"id":"x"}]]}`, want: record{Subs: []sub{}}},
-		{doc: `{"subs":["x",{"id":"a"}]}`, want: record{Subs: []sub{{ID: "a"}}}},
+		{doc: `{"subs":["a@b.c",null,7,[{"id":"x"}]]}`, want: record{Subs: []sub{{}, {}, {}, {}}}},
+		{doc: `{"subs":["x",{"id":"a"}]}`, want: record{Subs: []sub{{}, {ID: "a"}}}},
 		{doc: `{"raw": {"a": 1} ,"raws":[1, "x",null]}`, want: record{Raw: json.RawMessage(`{"a": 1}`),
 			Raws: []json.RawMessage{json.RawMessage("1"), json.RawMessage(`"x"`), json.RawMessage("null")}}},
-		{doc: `{"raws":{"event":1}}`, want: record{Raws: []json.RawMessage{json.RawMessage(`{"event":1}`)}}},
+		{doc: `{"raws":{"event":1}}`},
 		{doc: `{"-":"x","Skipped":"x","Untaged":"x"}`},
 		{doc: `{"name":"first","name":"last"}`, want: record{Name: "last"}},
 	} {
@@ -140,7 +135,7 @@ func TestTimesWithAnOffset(t *testing.T) {
 	want := time.Date(2026, 11, 18, 10, 15, 30, 0, time.UTC)
 	for _, text := range []string{"2026-11-18T11:15:30+01:00", "2026-11-18T11:15:30+0100", "2026-11-18T11:15:30.000+01", "2026-11-18 05:15:30-05",
 		"2026-11-18T15:45:30+0530",
-		"2026-11-18t10:15:30.000+0000", "Wed, 18 Nov 2026 11:15:30 +0100"} {
+		"2026-11-18t10:15:30.000+0000"} {
 		var got record
 		require.NoError(t, jsonfill.Object([]byte(`{"at":"`+text+`"}`), ample, &got))
 		require.True(t, want.Equal(got.At), "%s is read as %s", text, got.At)
@@ -150,13 +145,15 @@ func TestTimesWithAnOffset(t *testing.T) {
 func TestObjectRefuses(t *testing.T) {
 	for doc, want := range map[string]string{
 		``: "it is not a JSON object", `[{}]`: "it is not a JSON object", `null`: "it is not a JSON object", `"x"`: "it is not a JSON object",
-		`{"name":"x"}{}`:      "byte 12: text after the value",
-		`{"name":"x"`:         "byte 11: unexpected end",
-		`{"records":7}`:       "records is not a list",
-		`{"records":"none"}`:  "records is not a list",
-		`{"records":[7]}`:     "records is not a record",
-		`{"records":[[]]}`:    "records is not a record",
-		`{"records":[{},null`: "byte 19: unexpected end",
+		`{"name":"x"}{}`:       "byte 12: text after the value",
+		`{"name":"x"`:          "byte 11: unexpected end",
+		`{"records":7}`:        "records is not a list",
+		`{"records":"none"}`:   "records is not a list",
+		`{"records":{}}`:       "records is not a list",
+		`{"records":{"x":[]}}`: "records is not a list",
+		`{"records":[7]}`:      "records is not a record",
+		`{"records":[[]]}`:     "records is not a record",
+		`{"records":[{},null`:  "byte 19: unexpected end",
 	} {
 		var got record
 		require.EqualError(t, jsonfill.Object([]byte(doc), ample, &list{}, &got), want, doc)

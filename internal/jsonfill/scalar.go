@@ -1,7 +1,6 @@
 package jsonfill
 
 import (
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -61,7 +60,7 @@ func setTime(v *time.Time, text []byte) bool {
 	return ok
 }
 
-// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, the dates of HTTP, and dates and times of ISO 8601 in their
+// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, and dates and times of ISO 8601 in their
 // extended form: lower case, a blank for the T, no seconds, and offsets without a colon or minutes count too. A time without a
 // zone is taken as UTC.
 func Time(s string) (at time.Time, ok bool) {
@@ -76,20 +75,12 @@ func Time(s string) (at time.Time, ok bool) {
 	}
 	s = strings.ToUpper(strings.TrimSpace(s))
 	layout := time.DateOnly
-	switch {
-	case len(s) > 10 && (s[10] == 'T' || s[10] == ' '):
+	if len(s) > 10 && (s[10] == 'T' || s[10] == ' ') {
 		layout = isoLayout(s)
-	case strings.HasSuffix(s, " GMT"):
-		layout = http1123
-	case strings.Contains(s, ", "):
-		layout = time.RFC1123Z
 	}
 	at, err := time.Parse(layout, s)
 	return at, err == nil
 }
-
-// http1123 is RFC 1123 without its other zones, whose abbreviations name no offset.
-const http1123 = "Mon, 02 Jan 2006 15:04:05 GMT"
 
 // isoLayout returns the layout of s, a date that is followed by a time, so that one attempt is enough: each failed one
 // allocates an error.
@@ -123,20 +114,9 @@ func short(text []byte) string {
 }
 
 func setInt(v reflect.Value, s string) bool {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n <= -1<<53 || n >= 1<<53 {
-		var x float64
-		x, err = strconv.ParseFloat(s, 64)
-		if err != nil || x != math.Trunc(x) || math.Abs(x) >= 1<<53 {
-			return false
-		}
-		n = int64(x)
+	n, err := strconv.Atoi(s)
+	if err == nil && n != 0 {
+		v.SetInt(int64(n))
 	}
-	if v.OverflowInt(n) {
-		return false
-	}
-	if n != 0 {
-		v.SetInt(n)
-	}
-	return true
+	return err == nil
 }

@@ -170,59 +170,27 @@ func (s *Scanner) member(first bool) (key Text, more bool) {
 	return key, true
 }
 
-// Skip reads one value of any kind and checks it.
+// Skip reads one value of any kind and checks it. MaxDepth bounds the stack that it takes.
 func (s *Scanner) Skip() {
 	switch s.Next() {
 	case '"':
 		s.String()
-	case '{', '[':
-		s.skipNested()
+	case '{':
+		s.Open()
+		for first := true; ; first = false {
+			if _, more := s.Member(first); !more {
+				return
+			}
+			s.Skip()
+		}
+	case '[':
+		s.Open()
+		for first := true; s.More(first); first = false {
+			s.Skip()
+		}
 	default:
 		s.Scalar()
 	}
-}
-
-// skipNested reads an object or array with a loop, so that no document can exhaust the goroutine's stack.
-func (s *Scanner) skipNested() {
-	var objects [MaxDepth / 64]uint64 // a bit per open level: set for an object
-	outer := s.depth
-	for {
-		first := false
-		switch c := s.Next(); c {
-		case '"':
-			s.String()
-		case '{', '[':
-			first = true
-			s.Open()
-			level := uint(s.depth - 1)
-			objects[level/64] &^= 1 << (level % 64)
-			if c == '{' {
-				objects[level/64] |= 1 << (level % 64)
-			}
-		default:
-			s.Scalar()
-		}
-		if !s.nextNested(&objects, outer, first) {
-			return
-		}
-	}
-}
-
-// nextNested moves to the next value in the levels above outer, and closes those that end.
-func (s *Scanner) nextNested(objects *[MaxDepth / 64]uint64, outer int, first bool) bool {
-	for s.depth > outer && s.fault == 0 {
-		level := uint(s.depth - 1)
-		object := objects[level/64]>>(level%64)&1 == 1
-		if object {
-			if _, more := s.Member(first); more {
-				return true
-			}
-		} else if s.More(first) {
-			return true
-		}
-		first = false
-	}
-	return false
 }
 
 // fail notes the first mistake and makes the rest of the document unreadable. It returns false.

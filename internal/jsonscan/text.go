@@ -1,8 +1,10 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -117,27 +119,21 @@ func hex4(b []byte) rune {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return -1
 	}
-	var r rune
-	for _, c := range b[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c|0x20 && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
+	r, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
 	}
-	return r
+	return rune(r)
 }
 
 // Unescape appends the content of a string to dst; body is src[Start:End] of its Text. Half a surrogate pair becomes
 // U+FFFD, as in encoding/json. The result is at most as long as body.
 func Unescape(dst, body []byte) []byte {
 	for len(body) > 0 {
-		if body[0] != '\\' {
-			n := plainLen(body)
+		if n := bytes.IndexByte(body, '\\'); n != 0 {
+			if n < 0 {
+				n = len(body)
+			}
 			dst = append(dst, body[:n]...)
 			body = body[n:]
 			continue
@@ -147,15 +143,6 @@ func Unescape(dst, body []byte) []byte {
 		body = body[n:]
 	}
 	return dst
-}
-
-func plainLen(body []byte) int {
-	for i, c := range body {
-		if c == '\\' {
-			return i
-		}
-	}
-	return len(body)
 }
 
 // Escape returns the character of the escape at the start of body, and the escape's length. A surrogate pair is one escape;

@@ -5,7 +5,6 @@ package paging
 import (
 	"context"
 	"iter"
-	"runtime"
 	"time"
 )
 
@@ -63,66 +62,19 @@ type Step[P any] struct {
 	Yielded, Reported int // records, so far and according to the service: the least number that the last answer stands for
 }
 
-// fetched is a page that is being fetched.
-type fetched[P any] struct {
-	Request
-	done     chan struct{}
-	page     P
-	answer   Answer
-	err      error
-	returned bool // else fetch panicked, or ended its goroutine as t.FailNow does
-	panicked any
-}
-
-func start[P any](ctx context.Context, r Request, fetch func(context.Context, Request) (P, Answer, error)) *fetched[P] {
-	f := &fetched[P]{Request: r, done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		defer func() {
-			if !f.returned {
-				f.panicked = recover()
-			}
-		}()
-		f.page, f.answer, f.err = fetch(ctx, r)
-		f.returned = true
-	}()
-	return f
-}
-
-// wait returns when the fetch has ended. Its first call passes a panic of a hook or the Transport
-// on to the caller's goroutine.
-func (f *fetched[P]) wait() {
-	if <-f.done; f.returned {
-		return
-	}
-	f.returned = true
-	if f.panicked != nil {
-		panic(f.panicked)
-	}
-	runtime.Goexit()
-}
-
-// All reads a list with pages of up to limit records. It calls fetch for one page at a time, and fetches the next while the
-// caller works on this one. Leaving the loop cancels that fetch and waits until it has ended. An error of fetch ends the list,
-// unless the answer is a refusal that the list can go on after.
+// All reads a list with pages of up to limit records, one at a time. An error of fetch ends the list, unless the answer is a
+// refusal that the list can go on after.
 func All[P any](ctx context.Context, limit int, fetch func(context.Context, Request) (P, Answer, error)) iter.Seq2[Step[P], error] {
 	return func(yield func(Step[P], error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		next := start(ctx, Request{1, limit}, fetch)
-		defer func() { cancel(); next.wait() }()
-		w := newWalk(limit)
+		w, r := newWalk(limit), Request{1, limit}
 		for state := Reading; state == Reading; {
-			next.wait()
-			got, request := next, Request{}
-			if got.err != nil && !w.mayRefuse(got.Request, got.answer.Refusal) {
-				yield(Step[P]{}, got.err)
+			page, a, err := fetch(ctx, r)
+			if err != nil && !w.mayRefuse(r, a.Refusal) {
+				yield(Step[P]{}, err)
 				return
 			}
-			fresh := w.unseen(got.answer.IDs)
-			if request, state = w.read(got.Request, got.answer); state == Reading {
-				next = start(ctx, request, fetch)
-			}
-			if !yield(Step[P]{got.page, fresh, state, len(w.seen), w.least}, nil) {
+			fresh := w.unseen(a.IDs)
+			if r, state = w.read(r, a); !yield(Step[P]{page, fresh, state, len(w.seen), w.least}, nil) {
 				return
 			}
 		}

@@ -130,27 +130,25 @@ func (w *walk) learn(r Request, a Answer) (moved bool) {
 	if a.Total != nil && w.total != nil {
 		by = *a.Total - *w.total
 	}
-	byPages := 0 // records that the number of pages stands for
+	change := max(by, -by)
+	w.least = 0 // then the records that the number of pages stands for
 	if a.Pages != nil && r.Page < *a.Pages {
-		byPages = (*a.Pages-1)*min(r.Limit, cmp.Or(n, r.Limit)) + 1
+		w.least = (*a.Pages-1)*min(r.Limit, cmp.Or(n, r.Limit)) + 1
 	}
 	total := a.Total
-	switch {
-	case total == nil:
-	case *total < n, *total+w.moved+max(by, -by) < len(w.seen), // it counts something else
-		*total < byPages,
-		w.requests == 0 && *total == n && a.More != NoMore: // perhaps it counts this page
+	if total != nil && (*total < max(n, w.least, len(w.seen)-w.moved-change) || // it counts something else
+		w.requests == 0 && *total == n && a.More != NoMore) { // perhaps it counts this page
 		total = nil
 	}
 	moved = w.requests > 0 && ((total == nil) != (w.total == nil) || total != nil && by != 0)
 	w.changed = w.changed || moved
-	if w.least = byPages; total != nil {
-		w.moved += max(by, -by)
+	if total != nil {
+		w.moved += change
 		w.covered = min(max(w.covered+by, 0), *total)
 		w.least = *total
 	}
-	if start := (r.Page - 1) * r.Limit; a.More == Promised {
-		w.least = max(w.least, start+n+1)
+	if a.More == Promised {
+		w.least = max(w.least, (r.Page-1)*r.Limit+n+1)
 	}
 	if w.requests++; w.requests == 1 {
 		w.size = max(n, minSize)

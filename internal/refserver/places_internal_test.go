@@ -35,8 +35,10 @@ func (w *world) Client() *signforms.Client {
 
 func newWorld(t *testing.T, op signforms.Operation, e signforms.Endpoint) *world {
 	t.Helper()
+	var place api.Place
+	require.NoError(t, place.UnmarshalText([]byte(e.Inputs)))
 	srv, err := Start(&Options{Start: time.Date(2026, 11, 20, 12, 0, 0, 1e6, time.UTC),
-		Profile: Profile{Endpoints: map[Operation]Route{Operation(op): {Method: e.Method, Path: e.Path, Inputs: api.Place(e.Inputs)}}}})
+		Profile: Profile{Endpoints: map[Operation]Route{Operation(op): {Method: e.Method, Path: e.Path, Inputs: place}}}})
 	require.NoError(t, err)
 	t.Cleanup(srv.Close)
 	w := &world{Server: srv, endpoints: map[signforms.Operation]signforms.Endpoint{op: e}}
@@ -120,20 +122,24 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 		second := w.offer(t)
 		number := map[string]string{first: "first", second: "second"}
 		for _, p := range []signforms.RespondentListParams{
-			{TemplateID: w.template}, {RespondentDocumentID: first}, {TemplateID: w.template, Page: 2, Limit: 1},
+			{TemplateID: w.template}, {TemplateID: w.template, Page: 2, Limit: 1},
 		} {
 			page, err := c.Templates.Respondents(t.Context(), p)
 			got = append(got, outcome(page, err, func(r signforms.Respondent) string { return number[r.RespondentDocumentID] }))
 		}
+		one, err := c.Templates.Respondent(t.Context(), first)
+		got = append(got, said(err, func() string { return number[one.RespondentDocumentID] }))
 		return got
 	},
 	signforms.OpListResponses: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		for _, p := range []signforms.ResponseListParams{
-			{FormID: w.form}, {ResponseID: w.responses[2]}, {FormID: w.form, Page: 2, Limit: 1},
+			{FormID: w.form}, {FormID: w.form, Page: 2, Limit: 1},
 		} {
 			page, err := c.Forms.Responses(t.Context(), p)
 			got = append(got, outcome(page, err, func(r signforms.FormResponse) string { return r.RespondentEmail }))
 		}
+		one, err := c.Forms.Response(t.Context(), w.responses[2])
+		got = append(got, said(err, func() string { return one.RespondentEmail }))
 		return got
 	},
 }
@@ -174,7 +180,7 @@ func (w *world) sent(t *testing.T, id string) string {
 func TestEveryInputInEveryPlace(t *testing.T) {
 	places := []signforms.Endpoint{
 		{Method: "POST", Inputs: signforms.InputsQuery}, {Method: "POST", Inputs: signforms.InputsBody},
-		{Method: "POST", Inputs: signforms.InputsQuery | signforms.InputsBody},
+		{Method: "POST", Inputs: signforms.InputsBoth},
 	}
 	for op, effect := range effects {
 		plain := newWorld(t, op, signforms.Endpoint{})

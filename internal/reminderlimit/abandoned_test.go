@@ -89,43 +89,6 @@ func TestAbandonedTakesOfAStoreBehindANetwork(t *testing.T) {
 	})
 }
 
-// Those behind a call that gave up are not refused because of the slot that it is about to give back.
-func TestAbandonedTakeIsNotInTheWayOfOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := clienttest.NewOddStore()
-		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		for range 4 {
-			_, err := hasty.Remind(t.Context(), clienttest.DocNumber(0))
-			require.NoError(t, err)
-		}
-		store.AfterTake = func() { time.Sleep(2 * time.Second); store.AfterTake = func() {} }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := hasty.Remind(ctx, clienttest.DocNumber(1))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		_, err = hasty.Remind(t.Context(), clienttest.DocNumber(2))
-		require.NoError(t, err, "the fifth slot was given back")
-	})
-}
-
-// What the store answers to a call that has left is for the next in line.
-func TestCallOfOneThatLeavesServesTheNext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newPeculiarStore()
-		store.delay = 2 * time.Second
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		start := time.Now()
-		go documents.Remind(ctx, clienttest.DocNumber(0))
-		synctest.Wait()
-		_, err := documents.Remind(t.Context(), clienttest.DocNumber(1))
-		require.NoError(t, err)
-		require.Equal(t, 2*time.Second, time.Since(start))
-		require.EqualValues(t, 1, store.takes.Load())
-	})
-}
-
 // lossyStore takes a slot and says that it did not.
 type lossyStore struct{ *signforms.MemoryLimitStore }
 

@@ -15,7 +15,7 @@ import (
 func TestListIsGoneWhenItsLastWaiterLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := reminderlimit.NewLines()
-		b := reminderlimit.New(reminderlimit.Settings{Lines: lines, Store: signforms.NewMemoryLimitStore(nil), Immediate: true, Key: "k", Attempt: 30 * time.Second})
+		b := reminderlimit.New(lines, signforms.NewMemoryLimitStore(nil), "k", 30*time.Second)
 		for range 30 {
 			go func() {
 				if slot, err := b.Take(t.Context(), time.Hour, 0); err == nil {
@@ -37,7 +37,7 @@ func BenchmarkSlot(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var passed time.Duration
 			store := signforms.NewMemoryLimitStore(func() time.Time { return time.Now().Add(passed) })
-			own := reminderlimit.New(reminderlimit.Settings{Lines: reminderlimit.NewLines(), Store: store, Immediate: true, Key: "k", Attempt: 30 * time.Second})
+			own := reminderlimit.New(reminderlimit.NewLines(), store, "k", 30*time.Second)
 			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {

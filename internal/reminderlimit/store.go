@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -33,17 +32,13 @@ var (
 
 // asker asks a store about one key.
 type asker struct {
-	store     Store
-	key       string
-	immediate bool // it answers every question at once
+	store Store
+	key   string
 }
 
 // ask asks the store with the context own for at most storeTimeout. It gives up endGrace after ctx or that time has ended. The
 // method then runs to its end all the same, and late gets what it returns. A panic is an error: the request may have been sent.
-func ask[T any](a asker, ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
-	if a.immediate {
-		return fn(ctx)
-	}
+func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
 	own, cancel := context.WithTimeout(own, storeTimeout)
 	done, gone := make(chan struct{}), make(chan struct{})
 	returned, failed := answer, errGone
@@ -83,7 +78,7 @@ func ask[T any](a asker, ctx, own context.Context, fn func(context.Context) (T, 
 
 // tell runs fn to its end, and waits for it until endGrace after ctx has ended.
 func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
-	_, err := ask(a, ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
+	_, err := ask(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, fn(ctx)
 	}, func(struct{}) {})
 	return err
@@ -91,7 +86,7 @@ func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
 
 // Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError], or ctx's if the store outlasts it.
 func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
-	frees, err := ask(a, ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
+	frees, err := ask(ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
 		return a.store.Peek(ctx, a.key, Limit)
 	}, func([]time.Duration) {})
 	switch {
@@ -101,10 +96,6 @@ func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
 		return nil, &StoreError{err}
 	case len(frees) != Limit:
 		return nil, &StoreError{fmt.Errorf("Peek returned %d durations, not %d", len(frees), Limit)}
-	}
-	frees = slices.Clone(frees) // it is the store's
-	for i := range frees {
-		frees[i] = max(frees[i], 0)
 	}
 	return frees, nil
 }

@@ -329,7 +329,8 @@ func parseEndpoint(text string) (e signforms.Endpoint, err error) {
 		switch {
 		case strings.HasPrefix(word, "/"):
 			e.Path = word
-		case e.Inputs.UnmarshalText([]byte(word)) == nil:
+		case slices.Contains([]string{"query", "body", "both"}, word):
+			e.Inputs = signforms.Inputs(word)
 		case word == strings.ToUpper(word):
 			e.Method = word
 		default:

@@ -62,18 +62,21 @@ func answersText(r *signforms.FormResponse) string {
 
 func newFormsResponses() *cobra.Command {
 	var p signforms.ResponseListParams
+	var id string
 	cmd := &cobra.Command{
 		Use:   "responses [FORM_ID]",
 		Short: "List the responses to a form, or print one of them",
-		Args:  oneOrNamed(&p.ResponseID, "form, or a response with --response"),
+		Args:  oneOrNamed(&id, "form, or a response with --response"),
 	}
-	cmd.Flags().StringVar(&p.ResponseID, "response", "", "only the one with this id")
+	cmd.Flags().StringVar(&id, "response", "", "only the one with this id")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
+	cli.Alternatives(cmd, false, "response", "page")
+	cli.Alternatives(cmd, false, "response", "limit")
 	return newList(cmd, responseColumns, responseShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.FormResponse, error] {
 		p.FormID = strings.Join(args, "")
 		switch {
-		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
-			return oneRecord(c.Forms.Response(ctx, p.ResponseID))
+		case id != "":
+			return oneRecord(c.Forms.Response(ctx, id))
 		case p.Page == 0:
 			return c.Forms.AllResponses(ctx, p)
 		}

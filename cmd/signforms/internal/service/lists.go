@@ -165,10 +165,10 @@ func newGet(id, short string, columns []cli.Column[*signforms.Document],
 		})
 }
 
-// oneOrNamed wants the id of one template or form, or that of a record made from it in *id. Without either it says what to name.
+// oneOrNamed wants the id of one template or form, or else that of a record made from it in *id, or says what to name.
 func oneOrNamed(id *string, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) > 1 || len(args) == 0 && *id == "" {
+		if len(args) > 1 || (len(args) == 0) == (*id == "") {
 			return errors.New("name one " + what)
 		}
 		return nil

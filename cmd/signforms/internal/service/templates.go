@@ -76,18 +76,21 @@ var respondentColumns = []cli.Column[*signforms.Respondent]{
 
 func newTemplatesRespondents() *cobra.Command {
 	var p signforms.RespondentListParams
+	var id string
 	cmd := &cobra.Command{
 		Use:   "respondents [TEMPLATE_ID]",
 		Short: "List the documents made from a template, or print one of them",
-		Args:  oneOrNamed(&p.RespondentDocumentID, "template, or a document with --document"),
+		Args:  oneOrNamed(&id, "template, or a document with --document"),
 	}
-	cmd.Flags().StringVar(&p.RespondentDocumentID, "document", "", "only the one with this id (createdDocumentId)")
+	cmd.Flags().StringVar(&id, "document", "", "only the one with this id (createdDocumentId)")
 	pageFlags(cmd, &p.Page, &p.Limit, 0)
+	cli.Alternatives(cmd, false, "document", "page")
+	cli.Alternatives(cmd, false, "document", "limit")
 	return newList(cmd, respondentColumns, respondentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Respondent, error] {
 		p.TemplateID = strings.Join(args, "")
 		switch {
-		case len(args) == 0 && p.Page == 0 && p.Limit == 0:
-			return oneRecord(c.Templates.Respondent(ctx, p.RespondentDocumentID))
+		case id != "":
+			return oneRecord(c.Templates.Respondent(ctx, id))
 		case p.Page == 0:
 			return c.Templates.AllRespondents(ctx, p)
 		}

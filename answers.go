@@ -1,0 +1,391 @@
+package signforms
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/signforms/signforms-go/internal/call"
+	"github.com/signforms/signforms-go/internal/jsonfill"
+)
+
+// This file decides what an answer means for the caller: first its status (judge), then what it says of itself (read), then the
+// record in it. Fields decide. Words only raise a doubt, but for the one sentence that is documented: "already void".
+
+// judge returns the error of a call whose last attempt was no success.
+func (r *run) judge() error {
+	switch {
+	case r.last.Attempts == 0:
+		return r.notSent()
+	case r.last.Status == 0 || r.last.Err != nil:
+		return r.newError(r.last.MayBeDone(), "", r.last.NoAnswer(r.c.options.AttemptTimeout))
+	case r.last.Status/100 == 3:
+		return r.newError(r.last.MayBeDone(), "", "redirected, which is never followed: correct the base URL or the endpoint")
+	case r.last.Status/100 != 2:
+		code, message := reason(r.last)
+		return r.newError(r.last.MayBeDone(), code, message)
+	}
+	return nil
+}
+
+// A completer says what its answer lacks; empty when it has all it needs.
+type completer interface{ missing(*run) string }
+
+// An action is an answer to a void or reminder. An empty one, or a JSON string, is a success too.
+type action interface {
+	setMessage(string)
+	// ruling tells the outcome; failed, whether the answer contradicts its status.
+	ruling(failed bool) ruling
+	// reason is the text of an error.
+	reason() string
+}
+
+// ruling is what an answer with a status of success says of a void or reminder. Only fields refuse.
+type ruling int
+
+const (
+	wasDone    ruling = iota
+	hasFailed         // it says so, and no other field tells more
+	inDoubt           // a word may mean that nothing was done
+	wasRefused        // a field says so
+)
+
+// read fills out from the answer of the last attempt, a 2xx.
+func (r *run) read(out any) error {
+	failed, err := fill(r.last, out)
+	missing := ""
+	if c, ok := out.(completer); ok && err == nil {
+		if missing = c.missing(r); missing == "" && r.op == OpSend {
+			return nil // the document was created, whatever else the answer says
+		}
+	}
+	act, ok := out.(action)
+	switch {
+	case ok && err == nil:
+		return r.ruled(act.ruling(failed), act.reason())
+	case failed:
+		return r.failure()
+	case errors.Is(err, jsonfill.ErrNotObject):
+		return r.unreadable("it is not a JSON object: check the base URL")
+	case err != nil:
+		return r.unreadable(err.Error())
+	case missing != "":
+		return r.unreadable(missing)
+	}
+	return nil
+}
+
+func (r *run) ruled(is ruling, reason string) error {
+	switch is {
+	case hasFailed:
+		return r.failure()
+	case wasRefused:
+		return r.lacking(ErrRefused, reason)
+	case inDoubt:
+		return r.newError(true, "", reason)
+	}
+	return nil
+}
+
+// verdict holds the fields by which a 2xx may report a failure. None is documented by the service; clients have seen answers
+// with status 200 and an error.
+type verdict struct {
+	Success    *bool           `json:"success"`
+	Error      json.RawMessage `json:"error"`
+	StatusCode int             `json:"statusCode"`
+	Status     string          `json:"status"`
+}
+
+var (
+	noErrors     = []string{"", "null", "false", `""`, "0", "{}", "[]"}
+	failedStatus = regexp.MustCompile(`^(false|[3-5]\d\d)$`)
+)
+
+// failed reports whether the answer contradicts its status.
+func (v verdict) failed() bool {
+	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || failedStatus.MatchString(v.Status) ||
+		!slices.Contains(noErrors, string(v.Error))
+}
+
+// fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The error is
+// that of jsonfill. The records may take 7 times the size of the answer, which itself grows in a buffer: together at most 12
+// times. Ordinary records take 1 to 2 times. Small answers may take 64 KiB.
+func fill(o call.Outcome, out any) (failed bool, err error) {
+	answer := text(o)
+	if act, ok := out.(action); ok {
+		message := ""
+		if len(answer) == 0 || answer[0] == '"' && json.Unmarshal(answer, &message) == nil {
+			act.setMessage(message)
+			return false, nil
+		}
+	}
+	var v struct {
+		verdict
+		Data verdict `json:"data"`
+	}
+	err = jsonfill.Object(answer, max(7*len(o.Body), 64<<10), out, &v)
+	return v.failed() || v.Data.failed(), err
+}
+
+// text returns the body without the byte order mark that some servers write, and white space around it.
+func text(o call.Outcome) []byte { return bytes.TrimSpace(bytes.TrimPrefix(o.Body, []byte("\ufeff"))) }
+
+var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// reason finds the code and message of an error's body. The message is the first of message, error, data.message and
+// data.error, all of which clients have seen; that the code is in code is an assumption. A body that is not JSON is the message.
+func reason(o call.Outcome) (code, message string) {
+	var body struct {
+		Code    string `json:"code" fill:"any"`
+		Message string `json:"message" fill:"any"`
+		Error   string `json:"error" fill:"any"`
+		Data    struct {
+			Message string `json:"message" fill:"any"`
+			Error   string `json:"error" fill:"any"`
+		} `json:"data"`
+	}
+	if _, err := fill(o, &body); err != nil && !json.Valid(text(o)) {
+		message = string(text(o))
+	}
+	if codeText.MatchString(body.Code) {
+		code = body.Code
+	}
+	message = cmp.Or(body.Message, body.Error, body.Data.Message, body.Data.Error, message)
+	message = message[:min(len(message), call.MaxError)] // a 2xx may have a body of 32 MiB
+	return code, cmp.Or(strings.TrimSpace(message), http.StatusText(o.Status))
+}
+
+// actionFields are those of an answer to a void or reminder. Only the message is documented by the service.
+type actionFields struct {
+	Message       string         `json:"message"`
+	Error         string         `json:"error"`
+	DocumentID    string         `json:"documentId"`
+	Status        DocumentStatus `json:"status"`
+	RemindersSent *int           `json:"remindersSent"`
+}
+
+// wireAction is such an answer. Clients have seen messages below data.
+type wireAction struct {
+	actionFields
+	Data actionFields `json:"data"`
+}
+
+func (w *wireAction) setMessage(m string) { w.Message = m }
+
+// message returns the beginning of the service's text, as far as it is searched.
+func (w *wireAction) message() string {
+	return beginning(cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error))
+}
+
+func beginning(text string) string { return text[:min(len(text), call.MaxSearched)] }
+
+func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.Status).normal() }
+
+func (w *wireAction) documentID() string { return cmp.Or(w.DocumentID, w.Data.DocumentID) }
+
+func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Data.RemindersSent) }
+
+// known returns the status as one of the constants, or "" where it is another word, such as "success".
+func (w *wireAction) known() DocumentStatus {
+	for _, s := range []DocumentStatus{w.Status, w.Data.Status} {
+		s = DocumentStatus(strings.ToUpper(string(s))).normal()
+		if slices.Contains(DocumentStatuses(), s) {
+			return s
+		}
+	}
+	return ""
+}
+
+func (w *wireAction) reason() string {
+	if s := w.known(); s != "" {
+		return fmt.Sprintf("the document's status is %s: %s", s, w.message())
+	}
+	return w.message()
+}
+
+// doubtText finds the words that raise a doubt. They are not documented by the service.
+var doubtText = regexp.MustCompile(`(?i)\b(no|not|none|nobody|nothing|cannot|too|must|only)\b|n['’]t\b|` +
+	`\b(unable|fail|deny|deni|declin|refus|reject|disabl|limit|exceed|already|error|forbid|invalid|wait|expired)`)
+
+// doubts searches every text of the answer that no field settles.
+func (w *wireAction) doubts() bool {
+	return slices.ContainsFunc([]string{w.Message, string(w.Status), w.Data.Message, string(w.Data.Status)}, func(text string) bool {
+		return doubtText.MatchString(beginning(text))
+	})
+}
+
+// wireVoid is the answer to a void.
+type wireVoid struct{ wireAction }
+
+// alreadyVoid finds the one sentence that is documented: that the document is void already.
+var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
+
+func (w *wireVoid) already() bool { return alreadyVoid.MatchString(w.message()) }
+
+func (w *wireVoid) ruling(failed bool) ruling {
+	switch s := w.known(); {
+	case s == StatusVoid:
+		return wasDone
+	case !s.CanVoid():
+		return wasRefused
+	case failed:
+		return hasFailed
+	case s == "" && w.already():
+		return wasDone
+	case s != "", w.doubts():
+		return inDoubt
+	}
+	return wasDone
+}
+
+// voidInDoubt reports whether a void is repeated like after a 5xx, which does no harm: the next answer may say "already".
+func voidInDoubt(o call.Outcome) bool {
+	var answer wireVoid
+	failed, err := fill(o, &answer)
+	return err == nil && answer.ruling(failed) == inDoubt
+}
+
+// wireReminder is the answer to a reminder.
+type wireReminder struct{ wireAction }
+
+func (w *wireReminder) ruling(failed bool) ruling {
+	n := w.remindersSent()
+	sent := n != nil && *n > 0
+	switch {
+	case sent && !failed:
+		return wasDone
+	case !sent && !w.known().CanRemind():
+		return wasRefused
+	case failed:
+		return hasFailed
+	case n == nil && w.doubts():
+		return inDoubt
+	}
+	return wasDone
+}
+
+// newError describes the last attempt. open is true when its request may have been carried out, which only matters for a
+// send or reminder.
+func (r *run) newError(open bool, code, message string) *Error {
+	e := &Error{
+		Method: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
+		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.last.Attempts, Body: r.last.Body,
+		cause: errors.Join(r.stopped, r.last.Err),
+	}
+	if len(e.Body) > call.MaxError {
+		e.Body = bytes.Clone(e.Body[:call.MaxError]) // the rest can be collected
+	}
+	e.RetryAfter, _ = call.RetryAfter(r.last.Header)
+	if r.op == OpSendReminder {
+		e.RetryAfter = min(e.RetryAfter, call.MaxClosed)
+	}
+	if local := (*Error)(nil); errors.As(r.stopped, &local) {
+		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
+	}
+	switch {
+	case open && r.class == call.NotRepeatable:
+		e.kinds = []error{ErrOutcomeUnknown}
+	case r.last.Status == 0 || r.last.Err != nil:
+		e.kinds = []error{ErrUnavailable}
+	default:
+		e.kinds = answerKinds(r.op, r.last.Status, code)
+	}
+	return e
+}
+
+// failure is the error of a 2xx that reports a failure.
+func (r *run) failure() error {
+	code, message := reason(r.last)
+	e := r.newError(true, code, message)
+	if e.Message == "" || e.Message == "OK" {
+		e.Message = "the answer says that it failed"
+	}
+	return e
+}
+
+// unreadable is the error of a 2xx that cannot be read or lacks what it must have.
+func (r *run) unreadable(why string) error { return r.newError(true, "", "unreadable answer: "+why) }
+
+// lacking is the error of a list that was read and lacks the record asked for, or cannot be read to its end.
+func (r *run) lacking(kind error, message string) *Error {
+	e := r.newError(false, "", message)
+	e.kinds = []error{kind}
+	return e
+}
+
+// notSent is the error of a call that made no attempt.
+func (r *run) notSent() error {
+	if e := (*Error)(nil); errors.As(r.stopped, &e) {
+		e.Method = r.name
+		return e
+	}
+	e := &Error{Method: r.name, Operation: r.op, Local: true, Message: "nothing was sent: " + r.stopped.Error(), cause: r.stopped}
+	if !isContextError(r.stopped) {
+		e.kinds = []error{ErrUnavailable}
+	}
+	return e
+}
+
+// statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not documented
+// by the service. The codes are an assumption.
+var (
+	statusErrors = map[int]error{
+		http.StatusBadRequest:            ErrInvalid,
+		http.StatusMethodNotAllowed:      ErrInvalid,
+		http.StatusRequestEntityTooLarge: ErrInvalid,
+		http.StatusUnsupportedMediaType:  ErrInvalid,
+		http.StatusUnauthorized:          ErrForbidden,
+		http.StatusForbidden:             ErrForbidden,
+		http.StatusNotFound:              ErrNotFound,
+		http.StatusGone:                  ErrNotFound,
+		http.StatusConflict:              ErrRefused,
+		http.StatusUnprocessableEntity:   ErrRefused,
+		http.StatusTooManyRequests:       ErrRateLimited,
+		http.StatusRequestTimeout:        ErrUnavailable,
+		499:                              ErrUnavailable, // of a proxy whose request was cancelled
+	}
+	codeErrors = map[string]error{
+		"invalid_input":  ErrInvalid,
+		"forbidden":      ErrForbidden,
+		"not_found":      ErrNotFound,
+		"invalid_status": ErrRefused,
+		"rate_limited":   ErrRateLimited,
+	}
+)
+
+// answerKinds returns the sentinels of a complete answer that is not a success. Status 0 means that there was no answer.
+// ErrOutcomeUnknown is not among them: see newError.
+func answerKinds(op Operation, status int, code string) []error {
+	var kinds []error
+	add := func(k error) {
+		if k != nil && !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	add(statusErrors[status])
+	if status/100 == 2 || status/100 == 4 { // others come from gateways, whose codes mean something else
+		add(codeErrors[code])
+	}
+	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
+		add(ErrRefused)
+	}
+	if len(kinds) == 0 {
+		add(classErrors[status/100])
+	}
+	if len(kinds) == 0 {
+		add(ErrUnavailable)
+	}
+	return kinds
+}
+
+// classErrors are the sentinels of statuses without one of their own, by their first digit. Others match ErrUnavailable.
+var classErrors = map[int]error{
+	3: ErrInvalid, // the base URL or an endpoint is wrong
+	4: ErrRefused,
+}
