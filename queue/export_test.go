@@ -29,6 +29,9 @@ func (o *Options) SetUnsynced() { o.unsynced = true }
 // SetPoll sets how often Run looks for what other processes have received: on virtual time, that is the most work.
 func (o *Options) SetPoll(d time.Duration) { o.poll = d }
 
+// SetUnwatched makes Run not wait for what other processes store: on virtual time nothing comes from outside.
+func (o *Options) SetUnwatched() { o.unwatched = true }
+
 // HasPoll reports whether SetPoll was called.
 func (o *Options) HasPoll() bool { return o.poll != 0 }
 

@@ -96,6 +96,7 @@ func (s stage) queue(o *queue.Options) *queue.Queue {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if s.virtual {
+		o.SetUnwatched()
 		if !o.HasPoll() {
 			o.SetPoll(time.Hour)
 		}

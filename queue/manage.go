@@ -199,7 +199,7 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 			WHERE state IN (`+listed+`) AND body IS NOT NULL AND `+t.in("id", "$1"), t.list(c.ids))
 	})
 	if n > 0 {
-		q.wakeUp()
+		q.wakeAll()
 	}
 	return n, wrap("retrying events", q.orClosed(err))
 }
@@ -229,7 +229,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 		running = append(running, found...)
 		return changed, err
 	})
-	q.wakeUp() // events after an erased one may be due now
+	q.wakeAll() // events after an erased one may be due now
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}

@@ -74,10 +74,11 @@ type Options struct {
 	// opened.
 	Logger *slog.Logger
 
-	poll     time.Duration // how often Run looks for what other processes have received
-	clocks   clocks        // tests replace them
-	sync     func()        // is called before each commit on SQLite: tests show what a slow disk does
-	unsynced bool          // tests show that a power cut loses events without a sync
+	poll      time.Duration // how often Run looks for what other processes have received
+	clocks    clocks        // tests replace them
+	unwatched bool          // tests on virtual time do not wait for other processes
+	sync      func()        // is called before each commit on SQLite: tests show what a slow disk does
+	unsynced  bool          // tests show that a power cut loses events without a sync
 }
 
 // Received is the result of one request to [Queue.Handler].

@@ -2,10 +2,12 @@ package queue
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,8 +16,13 @@ import (
 
 // postgresStore is a Postgres database that several processes share.
 type postgresStore struct {
-	db     *sql.DB // the connections of the pool
-	schema string  // where the tables are
+	pool       *pgxpool.Pool
+	db         *sql.DB       // the same connections
+	schema     string        // where the tables are
+	channel    string        // on which processes notify each other, one for each schema
+	announcing chan struct{} // has room for one
+	announcer  sync.WaitGroup
+	end        func() // ends the announcer
 }
 
 var postgresDialect = dialect{
@@ -35,7 +42,7 @@ const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*postgresStore, error) {
 	b.drop = pool.Reset
-	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
+	s := &postgresStore{pool: pool, db: stdlib.OpenDBFromPool(pool), announcing: make(chan struct{}, 1)}
 	_, err := s.prepare(ctx)
 	if err == nil {
 		err = s.db.QueryRowContext(ctx, ownSchema).Scan(&s.schema)
@@ -43,6 +50,9 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 	if err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
+	s.channel = fmt.Sprintf("signforms_queue_%.8x", sha256.Sum256([]byte(s.schema)))
+	ctx, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.announcer.Go(func() { s.announceUntil(ctx) })
 	return s, nil
 }
 
@@ -267,4 +277,8 @@ func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 }
 
 // close does not close the pool, which belongs to the caller of OpenPostgres.
-func (s *postgresStore) close() error { return s.db.Close() }
+func (s *postgresStore) close() error {
+	s.end()
+	s.announcer.Wait()
+	return s.db.Close()
+}

@@ -64,7 +64,8 @@ func Open(path string, opts *Options) (*Queue, error) {
 // be nil. Any number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
-// worker; with fewer they wait for each other. Run looks twice a second for what other processes have stored.
+// worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other processes
+// store. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {

@@ -120,7 +120,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	q.count.stored.Add(int64(got.stored))
 	q.count.duplicates.Add(int64(got.duplicates))
 	if got.stored+got.redriven > 0 {
-		q.wakeUp()
+		q.wakeAll()
 	}
 	return got, nil
 }

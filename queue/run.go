@@ -55,8 +55,11 @@ func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 	defer r.cancel(errShutdown)
 	var beside sync.WaitGroup
 	beside.Go(r.sweepUntilStop)
+	watch, unwatch := context.WithCancel(r.values)
+	beside.Go(func() { r.watchStore(watch) })
 	err := r.loop(ctx)
 	close(r.stop)
+	unwatch()
 	r.drain()
 	beside.Wait()
 	return err

@@ -35,6 +35,12 @@ type store interface {
 	// clock corrects c by the database's clock. A SQLite file has none, and sets c only once, when it is opened.
 	clock(ctx context.Context, c *clock) error
 
+	// watch calls wake when another process has stored something. It returns after an error, and when ctx ends.
+	watch(ctx context.Context, wake func())
+
+	// announce makes watch of other processes call wake.
+	announce()
+
 	close() error
 }
 

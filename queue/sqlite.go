@@ -76,8 +76,8 @@ func openSQLite(path string, unsynced bool, sync func(), c *clock) (*sqliteStore
 		return nil, errors.Join(err, s.writers.Close())
 	}
 	s.writers.SetMaxOpenConns(1)
-	s.readers.SetMaxOpenConns(4)
-	s.readers.SetMaxIdleConns(4)
+	s.readers.SetMaxOpenConns(5) // one of them watches
+	s.readers.SetMaxIdleConns(5)
 	if err := s.prepare(c); err != nil {
 		return nil, errors.Join(err, s.closeFile())
 	}
