@@ -72,7 +72,7 @@ func TestProbeOfOtherServices(t *testing.T) {
 		"names": {200, `{"documents":[{"documentId":"` + secret + `","createdAt":"` + secret + `","documentName":"` + secret + `"}]}`, []string{"documentId text 1", "documentId a text of 9 characters; createdAt a text of 9 characters; updatedAt none in 1 record\n",
 			"note     the SDK sent nothing: the template's id must be a UUID such as 0d8e3a4c"}, 0},
 		"other kinds": {200, `{"zoe":[{"documentId":12,"createdAt":true,"updatedAt":{"a":1}}],"adam":[{"documentId":"` + secret + `"}]}`, []string{"1 record in field 1",
-			"documentId the number 99; createdAt neither a text nor a number; updatedAt neither a text nor a number\n"}, 0},
+			"documentId the number 99; createdAt a boolean; updatedAt an object or a list\n"}, 0},
 		"too many": {429, `{"message":"` + secret + `"}`, []string{"429 Too Many Requests"}, cli.ExitPartial},
 		"an error": {500, secret, []string{"500 Internal Server Error, 9 bytes of text/plain that are not JSON\n           the SDK's error: ErrUnavailable\n"}, 0},
 	} {

@@ -105,17 +105,25 @@ func values(field string, records, raw []any) string {
 			continue
 		}
 		text := fmt.Sprint(value)
-		switch _, number := value.(json.Number); {
-		case value == nil:
+		switch v := value.(type) {
+		case nil:
 			text = "null"
-		case value == "":
-			text = "an empty text"
-		case shaped && number:
-			text = "the number " + redact.Shape(text)
-		case shaped && text == value:
-			text = redact.Shape(text)
-		case shaped:
-			text = "neither a text nor a number"
+		case []any, map[string]any:
+			text = "an object or a list"
+		case bool:
+			if shaped {
+				text = "a boolean"
+			}
+		case json.Number:
+			if shaped {
+				text = "the number " + redact.Shape(text)
+			}
+		case string:
+			if v == "" {
+				text = "an empty text"
+			} else if shaped {
+				text = redact.Shape(text)
+			}
 		}
 		if times[text]++; times[text] == 1 {
 			texts = append(texts, text)

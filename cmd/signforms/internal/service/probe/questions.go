@@ -142,7 +142,7 @@ func askRespondents(r *run) {
 		return err
 	})
 	if id == "" {
-		r.note = "no template was seen, so the documents of none were asked for"
+		r.note = "the SDK read no id of a template, so the documents of none were asked for"
 		return
 	}
 	r.ask(nil, []string{"respondentDocumentId", "templateId", "status"}, func(ctx context.Context,
