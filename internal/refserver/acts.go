@@ -37,14 +37,14 @@ func (a Actor) From(o Origin) Actor {
 // View opens the document. A second View changes nothing and causes no event.
 func (a Actor) View() error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.View(a.signer, signing.Origin(a.from), at)
+		return d.View(a.signer, a.from, at)
 	})
 }
 
 // Sign signs the document, filling in the fields on the way. The last signature completes it. It is an error when a required
 // field of the signer is missing, when a value names none of the signer's fields, and when it is not of the field's kind.
 func (a Actor) Sign(fields ...FieldValue) error {
-	p := signing.SignParams{From: signing.Origin(a.from), Values: convertAll(fields, internalFieldValue)}
+	p := signing.SignParams{From: a.from, Values: convertAll(fields, internalFieldValue)}
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.Sign(a.signer, p, at)
 	})
@@ -53,7 +53,7 @@ func (a Actor) Sign(fields ...FieldValue) error {
 // Decline refuses to sign, which ends the document. The reason may be empty, and has at most [MaxReason] characters.
 func (a Actor) Decline(reason string) error {
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
-		return d.Decline(a.signer, reason, signing.Origin(a.from), at)
+		return d.Decline(a.signer, reason, a.from, at)
 	})
 }
 
@@ -68,6 +68,18 @@ func (s *Server) Delete(documentID string) error { return s.act(documentID, sign
 
 // Archive archives a document, unless it is deleted. Its status stays as it is.
 func (s *Server) Archive(documentID string) error { return s.act(documentID, signing.Document.Archive) }
+
+// FieldValue is what a signer filled in. Where the document has fields, Name is that of one of the signer's own, and Kind, Page
+// and Label are the field's. Where it has none, Name is empty and the rest is free. Completed events carry the value under a
+// key such as contact_field(page1)[Buyer].
+type FieldValue struct {
+	Name  string `json:"name,omitempty"`
+	Kind  string `json:"kind,omitempty"`  // "contact_field" is documented by the service; "text", "date" and "name" were seen
+	Page  int    `json:"page,omitempty"`  // from 1
+	Label string `json:"label,omitempty"` // usually the role's title
+	Value string `json:"value,omitempty"` // at most MaxText characters
+	Image []byte `json:"image,omitempty"` // a PNG of at most 1 MiB and 4,000,000 pixels, for initials or a signature, which is more than a dot
+}
 
 // Submission is what a respondent enters into a form.
 type Submission struct {
@@ -86,8 +98,8 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 		if err != nil {
 			return err
 		}
-		p := signing.SubmitParams{RespondentEmail: answers.RespondentEmail, From: signing.Origin(answers.From)}
-		if p.From == (signing.Origin{}) {
+		p := signing.SubmitParams{RespondentEmail: answers.RespondentEmail, From: answers.From}
+		if p.From == (Origin{}) {
 			p.From.IP = signerIP
 		}
 		if p.Answers, err = byField(form, answers.Answers); err != nil {

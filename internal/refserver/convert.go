@@ -3,9 +3,7 @@ package refserver
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
-	"github.com/signforms/signforms-go/internal/refserver/api"
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
@@ -33,26 +31,17 @@ func convertRecords[From, To any](all store.Records[From], convert func(From) To
 
 func internalTemplate(t Template) signing.Template {
 	return signing.Template{
-		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: convertAll(t.Roles, internalRole),
-		Ordered: t.SigningOrder, Variables: t.Variables, PDF: signing.NewFile(t.PDF), Fields: convertAll(t.Fields, internalField), ExpiresFor: t.ExpiresFor,
+		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: t.Roles,
+		Ordered: t.SigningOrder, Variables: t.Variables, PDF: signing.NewFile(t.PDF), Fields: t.Fields, ExpiresFor: t.ExpiresFor,
 	}
 }
-
-func internalField(f TemplateField) signing.Field {
-	return signing.Field{
-		Name: f.Name, Role: f.Role, Kind: signing.FieldKind(f.Kind), Required: f.Required,
-		Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
-	}
-}
-
-func internalRole(r Role) signing.Role { return signing.Role{Title: r.Title, Colour: r.Colour} }
 
 // internalForm numbers the fields q1, q2 and on.
 func internalForm(f Form) signing.Form {
 	out := signing.Form{Title: f.Title}
 	for i, field := range f.Fields {
 		out.Fields = append(out.Fields, signing.FormField{
-			ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Kind: signing.QuestionKind(field.Kind), Required: field.Required,
+			ID: fmt.Sprintf("q%d", i+1), Question: field.Question, Kind: field.Kind, Required: field.Required,
 			Choices: field.Choices,
 		})
 	}
@@ -63,7 +52,7 @@ func internalForm(f Form) signing.Form {
 func internalDocument(d Document) signing.Document {
 	return signing.Document{
 		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
-		Ordered: d.SigningOrder, PDF: signing.NewFile(d.PDF), Fields: convertAll(d.Fields, internalField), ExpiresFor: d.ExpiresFor,
+		Ordered: d.SigningOrder, PDF: signing.NewFile(d.PDF), Fields: d.Fields, ExpiresFor: d.ExpiresFor,
 	}
 }
 
@@ -74,26 +63,7 @@ func internalFieldValue(v FieldValue) signing.FieldValue {
 }
 
 func internalWebhook(w Webhook) store.Webhook {
-	return store.Webhook{URL: w.URL, Family: signing.EventFamily(w.Event), Sources: w.Documents, Bare: w.Object}
-}
-
-// internal leaves out Timestamps and UntypedSamples, which the API does not know.
-func (p Profile) internal() api.Profile {
-	out := api.Profile{
-		PageSize: p.PageSize, MaxLimit: p.MaxLimit, OldestFirst: p.OldestFirst, NoPagination: p.NoPagination, CountPage: p.CountPage,
-		InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, KeyStatus: p.KeyStatus, ErrorLayout: api.ErrorLayout(p.ErrorLayout),
-		Routes: p.Endpoints,
-	}
-	return out
-}
-
-func publicRequest(r api.Record) Request {
-	return Request{
-		ID: r.ID, At: r.At, Operation: Operation(r.Operation), Method: r.Method, Path: r.Path, WorkspaceID: r.WorkspaceID,
-		RequestID: r.RequestID, Header: r.Header, Query: r.Query, RawQuery: r.RawQuery, Body: r.Body, BodySize: r.BodySize, Missing: r.Missing, Notes: r.Notes, Rule: r.Rule,
-		StatusCode: r.Status, Code: r.Code, Message: r.Message, Counted: r.Counted, AnswerLost: r.AnswerLost, Cut: r.IsCut, line: r.String(),
-		AnswerHeader: r.AnswerHeader, Answer: r.Answer,
-	}
+	return store.Webhook{URL: w.URL, Family: w.Event, Sources: w.Documents, Bare: w.Object}
 }
 
 // publicMessage converts m, with the link that stands for its token.
@@ -103,23 +73,11 @@ func publicMessage(m signing.Message, link Link) Message {
 	}
 }
 
-// publicAuditEntry names signers by their address; d is the document that the entry is about, or none.
-func publicAuditEntry(e signing.AuditEntry, d signing.Document) AuditEntry {
-	actor := e.Actor
-	if i := slices.IndexFunc(d.Signers, func(s signing.Signer) bool { return s.ID == e.Actor }); i >= 0 {
-		actor = d.Signers[i].Email
-	}
-	return AuditEntry{
-		ID: e.Seq, RecordID: e.RecordID, At: e.At, Action: string(e.Action), Actor: actor, From: string(e.From), To: string(e.To), Note: e.Note,
-		IP: e.IP, UserAgent: e.UserAgent,
-	}
-}
-
 // publicDelivery keeps only the types of the events, because the body has the rest.
 func publicDelivery(d store.Delivery) Delivery {
 	out := Delivery{
-		ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: DeliveryStatus(d.Status), Body: d.Body,
-		Attempts: convertAll(d.Attempts, publicAttempt), CreatedAt: d.CreatedAt,
+		ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: d.Status, Body: d.Body,
+		Attempts: append([]Attempt{}, d.Attempts...), CreatedAt: d.CreatedAt,
 		EventTypes: convertAll(d.Events, func(e signing.Event) string { return string(e.Type) }),
 	}
 	if len(d.Events) > 0 { // all are about one record
@@ -133,26 +91,10 @@ func publicDelivery(d store.Delivery) Delivery {
 	return out
 }
 
-func publicAttempt(a store.Attempt) Attempt {
-	return Attempt{
-		At: a.At, Took: a.Took, Header: a.RequestHeader, Body: a.RequestBody, StatusCode: a.StatusCode,
-		AnswerHeader: a.ResponseHeader, Answer: a.ResponseBody, Error: a.Error, Duplicate: a.Duplicate,
-	}
-}
-
-func publicRole(r signing.Role) Role { return Role{Title: r.Title, Colour: r.Colour} }
-
-func publicField(f signing.Field) TemplateField {
-	return TemplateField{
-		Name: f.Name, Role: f.Role, Kind: FieldKind(f.Kind), Required: f.Required,
-		Page: f.Page, X: f.X, Y: f.Y, Width: f.Width, Height: f.Height,
-	}
-}
-
 // publicTemplate converts t, with the number of documents that were made from it.
 func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
-		ID: t.ID, Name: t.Name, Roles: convertAll(t.Roles, publicRole), SigningOrder: t.Ordered, Fields: convertAll(t.Fields, publicField),
+		ID: t.ID, Name: t.Name, Roles: t.Roles, SigningOrder: t.Ordered, Fields: t.Fields,
 		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
 		UpdatedAt: t.UpdatedAt, HasPDF: t.PDF.SHA256 != "", Documents: documents,
 	}
@@ -160,9 +102,9 @@ func publicTemplate(t signing.Template, documents int) TemplateState {
 
 func (s *Server) publicDocument(d signing.Document) DocumentState {
 	out := DocumentState{
-		ID: d.ID, Type: Kind(d.Kind), TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
-		Status: Status(d.Status), SigningOrder: d.Ordered, Archived: d.Archived,
-		Signers: []SignerState{}, Fields: convertAll(d.Fields, publicField), Values: convertAll(d.Values, publicValue),
+		ID: d.ID, Type: d.Kind, TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
+		Status: d.Status, SigningOrder: d.Ordered, Archived: d.Archived,
+		Signers: []SignerState{}, Fields: d.Fields, Values: convertAll(d.Values, publicValue),
 		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
 		HasPDF: d.PDF.SHA256 != "", Finished: d.Finished.SHA256 != "",
 	}
@@ -175,7 +117,7 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 // publicSigner converts s, with whether it is the signer's turn and with the link that stands for its token.
 func publicSigner(s signing.Signer, inTurn bool, link Link) SignerState {
 	return SignerState{
-		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: SignerStatus(s.Status()),
+		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: s.Status(),
 		InTurn: inTurn, Link: link, InvitedAt: s.InvitedAt, ViewedAt: s.ViewedAt, SignedAt: s.SignedAt, DeclinedAt: s.DeclinedAt,
 		Reason: s.Reason, IP: s.IP,
 	}
@@ -195,7 +137,7 @@ func publicForm(f signing.Form, responses int) FormState {
 }
 
 func publicQuestion(f signing.FormField) Field {
-	return Field{Question: f.Question, Kind: cmp.Or(QuestionKind(f.Kind), TextQuestion), Required: f.Required, Choices: f.Choices}
+	return Field{Question: f.Question, Kind: cmp.Or(f.Kind, TextQuestion), Required: f.Required, Choices: f.Choices}
 }
 
 func publicResponse(r signing.FormResponse) ResponseState {
@@ -209,7 +151,7 @@ func publicAnswer(a signing.FormAnswer) Answer { return Answer{Question: a.Quest
 
 func publicWebhook(w store.Webhook) WebhookState {
 	return WebhookState{
-		ID: w.ID, Webhook: Webhook{URL: w.URL, Event: EventFamily(w.Family), Documents: w.Sources, Object: w.Bare},
+		ID: w.ID, Webhook: Webhook{URL: w.URL, Event: w.Family, Documents: w.Sources, Object: w.Bare},
 		Secret: w.Secret, Disabled: w.Disabled, Relay: w.Relay, CreatedAt: w.CreatedAt,
 	}
 }

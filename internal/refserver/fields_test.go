@@ -78,7 +78,7 @@ func TestSigningLinkAsksForTheFields(t *testing.T) {
 	status, page = post(url.Values{"Signature": {"Ann"}, "Company <b>": {"A & B"}, "Newsletter": {"true"}})
 	require.Equal(t, http.StatusOK, status, page)
 	trail := srv.Audit(sent.CreatedDocumentID)
-	require.Equal(t, "complete", trail[len(trail)-1].Action)
+	require.EqualValues(t, "complete", trail[len(trail)-1].Action)
 	require.Equal(t, "127.0.0.1", trail[len(trail)-1].IP)
 	require.True(t, strings.HasPrefix(trail[len(trail)-1].UserAgent, "Go-http-client"))
 }

@@ -135,10 +135,13 @@ func (s *Server) notMade(id string, why error) error {
 			return err
 		}
 		c := d.FinishFailed(why.Error(), tx.Now)
-		last, _ := tx.Audit(id).Newest(0, 1, nil)
-		if len(last) == 0 || last[0].Note != c.Audit[0].Note {
-			tx.Apply(c)
+		for last := range tx.Audit(id).Newest() {
+			if last.Note == c.Audit[0].Note {
+				return nil
+			}
+			break
 		}
+		tx.Apply(c)
 		return nil
 	})
 	return &failure{fmt.Errorf("the finished file could not be made: %w", why), ErrNotMade}

@@ -11,7 +11,7 @@ import (
 // newAPI returns the API of the service, with the state of the limits that was kept.
 func (s *Server) newAPI(limit api.Limit) *api.API {
 	service := api.New(api.Options{
-		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile.internal(),
+		Store: s.store, IDs: s.ids, Links: s.links, Profile: s.options.Profile,
 		Reminders: limit, Intercept: s.intercept, Log: s.logRequest,
 	})
 	service.RestoreLimits()

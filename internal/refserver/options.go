@@ -97,18 +97,6 @@ type ReminderLimit struct {
 	Window   time.Duration // default 15 minutes
 }
 
-// TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001, as in
-// a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it would have
-// fewer digits than receivers expect.
-type TimestampFormat int
-
-// The formats of x-timestamp.
-const (
-	UnixSeconds      TimestampFormat = iota // 10 digits
-	UnixMilliseconds                        // 13 digits
-	RFC3339                                 // UTC, with milliseconds
-)
-
 // check refuses invalid options and returns the limit of reminders.
 func (o *Options) check() (api.Limit, error) {
 	limit, err := o.ReminderLimit.internal()
@@ -124,7 +112,7 @@ func (o *Options) check() (api.Limit, error) {
 	if k := o.Keep; min(k.Requests, k.Deliveries, k.Messages, k.Audit) < 0 {
 		return nil, invalid("Options.Keep", "%+v must hold no negative number", k)
 	}
-	return limit, o.Profile.check()
+	return limit, o.Profile.Check()
 }
 
 // checkTexts looks at what ends up in headers and links.

@@ -17,14 +17,6 @@ type Template struct {
 	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // how long after sending its documents expire; default 0: never
 }
 
-// Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give it
-// several, who sign in any order among themselves, and one address may be several receivers; [Request].Notes tells when a role
-// does not have exactly one. What the service does then is not documented.
-type Role struct {
-	Title  string `json:"title"`            // not empty, and not that of another role
-	Colour string `json:"colour,omitempty"` // as the service writes it; may be empty
-}
-
 // Form is a list of questions, to be sent with the client's Forms.Send and answered with [Server.SubmitForm].
 type Form struct {
 	Title  string  `json:"title"`  // not empty

@@ -43,7 +43,7 @@ func TestTheRequestLogIsCut(t *testing.T) {
 	l := requestLog{most: maxRequests}
 	for i := range 1_000 {
 		l.add(api.Record{
-			RequestID: fmt.Sprint(i), Method: "POST", Status: 200, Body: make([]byte, 64<<10), Header: http.Header{"Accept": {"*/*"}},
+			RequestID: fmt.Sprint(i), Method: "POST", StatusCode: 200, Body: make([]byte, 64<<10), Header: http.Header{"Accept": {"*/*"}},
 			Query: map[string][]string{"page": {"1"}}, Notes: []string{"kept"},
 		})
 	}
@@ -61,7 +61,7 @@ func TestTheRequestLogIsCut(t *testing.T) {
 		}
 	}
 	require.InDelta(t, wholeBytes/(64<<10), whole, 5)
-	require.True(t, publicRequest(*got[0]).Cut)
+	require.True(t, got[0].IsCut)
 	l.add(api.Record{Body: make([]byte, 2*wholeBytes)})
 	require.False(t, l.all[1_000].IsCut, "the newest is whole, whatever its size")
 }
@@ -81,7 +81,7 @@ func TestTheRequestLogIsSmall(t *testing.T) {
 		for _, name := range []string{"x-api-key", "User-Agent", "Accept", "Accept-Encoding", "x-request-id", "workspaceid"} {
 			header.Set(name, fmt.Sprintf("41b1d28d-8a2f-4d8e-b1cb-%012d", i))
 		}
-		l.add(api.Record{Method: "GET", Path: u.Path, RequestID: header.Get("x-request-id"), Header: header, Query: u.Query(), Status: 200})
+		l.add(api.Record{Method: "GET", Path: u.Path, RequestID: header.Get("x-request-id"), Header: header, Query: u.Query(), StatusCode: 200})
 	}
 	left := liveHeap() - before
 	require.Len(t, l.all, maxRequests)

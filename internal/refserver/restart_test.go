@@ -255,11 +255,11 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 		`loading the state: a record of the kind "folder", which this version of the program does not know`: {
 			{Kind: "folder", ID: "x", Data: []byte("{}")},
 		},
-		"loading the state: reading form f: it has version 99, and this version of the program reads 3: use the one that wrote it, or begin anew": {
+		"loading the state: reading form f: it has version 99, and this version of the program reads 4: use the one that wrote it, or begin anew": {
 			{Kind: "form", ID: "f", Data: []byte(`{"v":99}`)},
 		},
 		"the storage holds records, but none of the service itself: it is damaged, or it is something else's": {
-			{Kind: "form", ID: "f", Data: []byte(`{"v":3,"at":1,"d":{"ID":"f"}}`)},
+			{Kind: "form", ID: "f", Data: []byte(`{"v":4,"at":1,"d":{"ID":"f"}}`)},
 		},
 	} {
 		storage := &memory{}

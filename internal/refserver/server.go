@@ -143,7 +143,7 @@ func newServer(opts Options, url string) *Server {
 	if opts.Network != nil {
 		s.outgoing.DialContext, s.transport.DialContext = opts.Network.DialContext, opts.Network.DialContext
 	}
-	timestamps := delivery.TimestampFormat(opts.Profile.Timestamps)
+	timestamps := opts.Profile.Timestamps
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.outgoing), Links: s.links,
 		Frozen: s.clock.frozen(), Stamp: func() string { return timestamps.Format(s.stampClock()) }, Tamper: s.tamper,

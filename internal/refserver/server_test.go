@@ -131,7 +131,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 	require.Equal(t, []refserver.AuditEntry{
 		{ID: 1, RecordID: doc, At: start, Action: "create", Actor: "author", To: "DRAFT"},
 		{ID: 2, RecordID: doc, At: start, Action: "send", Actor: "author", From: "DRAFT", To: "PENDING"},
-		{ID: 3, RecordID: doc, At: start.Add(time.Minute), Action: "sign", Actor: "ben@example.com", From: "PENDING", To: "PENDING", IP: "192.0.2.1"},
+		{ID: 3, RecordID: doc, At: start.Add(time.Minute), Action: "sign", Actor: "ben@example.com", From: "PENDING", To: "PENDING", Origin: refserver.Origin{IP: "192.0.2.1"}},
 		{ID: 4, RecordID: doc, At: start.Add(time.Minute), Action: "remind", Actor: "author", From: "PENDING", To: "PENDING", Note: "1 reminded"},
 		{ID: 5, RecordID: doc, At: start.Add(time.Hour), Action: "expire", Actor: "service", From: "PENDING", To: "EXPIRED"},
 	}, srv.Audit(doc))
@@ -145,7 +145,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 	response, err := srv.SubmitForm(form, refserver.Submission{})
 	require.NoError(t, err)
 	require.Equal(t, []refserver.AuditEntry{
-		{ID: 6, RecordID: form, At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response, IP: "192.0.2.1"},
+		{ID: 6, RecordID: form, At: start.Add(24*time.Hour + time.Minute), Action: "submit", Actor: "respondent", Note: response, Origin: refserver.Origin{IP: "192.0.2.1"}},
 	}, srv.Audit(form))
 	require.Equal(t, "2026-11-21T12:01:00Z submit", srv.Audit(form)[0].String())
 	require.Empty(t, srv.Audit("x"))
@@ -248,7 +248,7 @@ func TestSigningLinksSign(t *testing.T) {
 	}
 	require.Equal(t, "ben@example.com", srv.Messages()[1].To, "it is his turn now")
 	trail := srv.Audit(doc)
-	require.Equal(t, "sign", trail[len(trail)-1].Action)
+	require.EqualValues(t, "sign", trail[len(trail)-1].Action)
 }
 
 func TestPDFsAndFormLinksOpen(t *testing.T) {

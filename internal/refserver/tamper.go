@@ -31,7 +31,7 @@ func (s *Server) tamper(a *delivery.Request) {
 		a.Webhook.Secret = f.Secret
 	}
 	if f.Shift != 0 {
-		a.Timestamp = delivery.TimestampFormat(s.options.Profile.Timestamps).Format(s.stampClock().Add(f.Shift))
+		a.Timestamp = s.options.Profile.Timestamps.Format(s.stampClock().Add(f.Shift))
 	}
 	a.Body = delivery.Edit(a.Body, delivery.Changes{OmitType: f.OmitType, Type: f.Type})
 	a.Seal()

@@ -7,17 +7,6 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// EventFamily is what a webhook subscribes to. Each covers the viewed and signed events of its kind too; that it does
-// is not documented by the service.
-type EventFamily string
-
-// The families of events that a webhook can select. The literals are not documented by the service.
-const (
-	FormResponse       EventFamily = "new_form_response"
-	SignatureCompleted EventFamily = "new_signature_completed"
-	TemplateResponse   EventFamily = "new_template_response"
-)
-
 // Webhook is an endpoint that gets one family of events of some documents.
 type Webhook struct {
 	URL       string      `json:"url"`                 // absolute, http or https, at most MaxURL characters; where deliveries are posted to

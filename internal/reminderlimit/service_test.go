@@ -139,7 +139,7 @@ func (a *attempts) judge(t *testing.T, records []api.Record) verdict {
 		if r.Rule == "limit" {
 			v.refused++
 		}
-		if r.Status != http.StatusTooManyRequests {
+		if r.StatusCode != http.StatusTooManyRequests {
 			if done[r.RequestID]++; done[r.RequestID] > 1 {
 				v.twice++
 			}

@@ -271,7 +271,7 @@ func (all *trails) check(t *testing.T, s *sandbox, d wire.DocumentRecord) {
 		return
 	}
 	actions := map[string]int{}
-	last := ""
+	last := refserver.Status("")
 	for _, e := range trail.Items {
 		if e.From != last {
 			t.Errorf("%s: the trail goes from %q after %q", d.ID, e.From, last)
@@ -281,14 +281,14 @@ func (all *trails) check(t *testing.T, s *sandbox, d wire.DocumentRecord) {
 			all.reminded = append(all.reminded, e.At)
 			all.mu.Unlock()
 		}
-		actions[e.Action]++
+		actions[string(e.Action)]++
 		last = e.To
 	}
 	completed := 0
 	if d.Status == "SIGNED" {
 		completed = 1
 	}
-	if actions["send"] != 1 || actions["complete"] != completed || last != string(d.Status) {
+	if actions["send"] != 1 || actions["complete"] != completed || last != d.Status {
 		t.Errorf("%s is %s with the trail %v", d.ID, d.Status, trail.Items)
 	}
 }

@@ -54,6 +54,6 @@ const maxAnswer = 4 << 10
 
 // answered records an answer.
 func (r *Record) answered(a Answer) {
-	r.Status, r.AnswerHeader, r.AnswerLost = a.Status, a.Header, a.lost()
+	r.StatusCode, r.AnswerHeader, r.AnswerLost = a.Status, a.Header, a.lost()
 	r.Answer = slices.Clone(a.Body[:min(len(a.Body), maxAnswer)])
 }

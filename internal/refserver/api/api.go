@@ -53,7 +53,7 @@ func New(o Options) *API {
 		o.Reminders = SlidingWindow(DefaultReminders, DefaultReminderWindow)
 	}
 	o.Profile = o.Profile.withDefaults()
-	return &API{Options: o, routes: routesWith(o.Profile.Routes)}
+	return &API{Options: o, routes: routesWith(o.Profile.Endpoints)}
 }
 
 // Call is one request while it is being answered.

@@ -119,7 +119,7 @@ func TestVoidAndRemindHaveTheirEffect(t *testing.T) {
 		require.Equal(t, signing.StatusVoid, d.Status)
 		require.Equal(t, srv.now, d.UpdatedAt)
 		var reminded []string
-		for _, m := range values(tx.Messages(inProgress)) {
+		for _, m := range mailAbout(tx, inProgress) {
 			if m.Kind == signing.MessageReminder {
 				reminded = append(reminded, m.To)
 			}

@@ -161,9 +161,9 @@ func TestReminderLimitUnderLoad(t *testing.T) {
 	var admitted, refused atomic.Int64
 	srv := newServer(t, func(o *api.Options) {
 		o.Log = func(r api.Record) {
-			if r.Status == http.StatusOK {
+			if r.StatusCode == http.StatusOK {
 				admitted.Add(1)
-			} else if r.Status == http.StatusTooManyRequests {
+			} else if r.StatusCode == http.StatusTooManyRequests {
 				refused.Add(1)
 			}
 		}

@@ -2,24 +2,37 @@ package api
 
 import (
 	"cmp"
+	"encoding"
+	"fmt"
 	"net/http"
+	"reflect"
+
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Profile chooses what the interface description leaves open. The zero value is the reading that the project's wire format
-// documents; everything else lets a client be tried against another one.
+// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other readings than
+// the one that this SDK assumes.
 type Profile struct {
-	PageSize     int    // when the request has no limit; default 10, of documents at most MaxLimit
-	MaxLimit     int    // largest limit of a list of documents; default 100
-	OldestFirst  bool   // without a sortOrder documents come oldest first
-	NoPagination bool   // lists of documents come without pagination
-	CountPage    bool   // documentsCount counts the page instead of all that match
-	InProgress   string // literal of the status in progress; default PENDING
+	// Lists.
+	PageSize     int  // records per page when the request has no limit; default 10; of documents at most MaxLimit
+	MaxLimit     int  // largest limit of a list of documents; default 100; with less, the client's All needs a Limit, because it asks for 100
+	OldestFirst  bool // documents come oldest first when the request has no sortOrder
+	NoPagination bool // lists of documents come without pagination
+	CountPage    bool // documentsCount counts the page instead of all that match; with NoPagination no total is reported
 
-	RefusalStatus int // of a refusal because of the document's status; default 409
-	KeyStatus     int // of a missing or wrong key or workspace; default 403
-	ErrorLayout   ErrorLayout
+	InProgress string // literal of the status in progress; default "PENDING"
 
-	Routes map[Operation]Route // operations that are elsewhere
+	// Refusals.
+	RefusalStatus int         // HTTP status when a document's status forbids the operation; default 409
+	KeyStatus     int         // HTTP status of a missing or wrong key or workspace; default 403
+	ErrorLayout   ErrorLayout // of error bodies; default LayoutMessage
+
+	// Deliveries.
+	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
+	UntypedSamples bool            // samples leave out webhookEvent, as the interface's own sample does
+
+	// Endpoints says where operations are, as the client's Options.Endpoints does. Whoever sets them has checked them.
+	Endpoints map[Operation]Route
 }
 
 func (p Profile) withDefaults() Profile {
@@ -29,4 +42,32 @@ func (p Profile) withDefaults() Profile {
 	p.RefusalStatus = cmp.Or(p.RefusalStatus, http.StatusConflict)
 	p.KeyStatus = cmp.Or(p.KeyStatus, http.StatusForbidden)
 	return p
+}
+
+// Check refuses settings that no service can have.
+func (p Profile) Check() error {
+	for f, value := range reflect.ValueOf(p).Fields() {
+		if word, ok := value.Interface().(encoding.TextMarshaler); ok {
+			if _, err := word.MarshalText(); err != nil {
+				return unusable(""+f.Name, "%v", err)
+			}
+		}
+	}
+	switch {
+	case p.PageSize < 0:
+		return unusable("PageSize", "%d is not 1 or more, or 0 for the default", p.PageSize)
+	case p.MaxLimit < 0:
+		return unusable("MaxLimit", "%d is not 1 or more, or 0 for the default", p.MaxLimit)
+	case !refusal4xx(p.RefusalStatus):
+		return unusable("RefusalStatus", "%d is not 400 to 499, or 0 for the default", p.RefusalStatus)
+	case !refusal4xx(p.KeyStatus):
+		return unusable("KeyStatus", "%d is not 400 to 499, or 0 for the default", p.KeyStatus)
+	}
+	return nil
+}
+
+func refusal4xx(status int) bool { return status == 0 || 400 <= status && status <= 499 }
+
+func unusable(field, format string, args ...any) error {
+	return &signing.Invalid{Field: "Options.Profile." + field, Problem: fmt.Sprintf(format, args...)}
 }

@@ -16,29 +16,29 @@ import (
 // Record tells about one request: what the client sent, what was missing, which rule refused it and what was answered. It
 // holds no API key. Its String holds neither a value that the client sent nor a link's secret, so it can be printed anywhere.
 type Record struct {
-	ID           int64     // given by the log
-	At           time.Time // when it arrived, by the service's clock
-	Operation    Operation // empty: the path is not one of the service's
-	Method       string
-	Path         string
-	WorkspaceID  string // of the key; empty: not authenticated
-	RequestID    string // x-request-id, as sent
-	Header       http.Header
-	Query        url.Values // as much as could be read
-	RawQuery     string     // as sent; empty: all of it is in Query
-	Body         []byte     // the first 64 KiB as received; nil when none was read
-	BodySize     int64      // of the whole body in bytes: as announced, otherwise as far as it was read
-	Missing      []string   // required inputs that were not there
-	Notes        []string   // what was ignored, and other hints
-	Rule         string     // that refused it; empty: none
-	Status       int        // of the answer; 0: none was written
-	Code         string     // of an error answer
-	Message      string     // of an error answer
-	Counted      bool       // a reminder that counts towards the limit
-	AnswerLost   bool       // the work may be done, but the client did not get the answer
-	AnswerHeader http.Header
-	Answer       []byte // the first 4 KiB of the answer's body
-	IsCut        bool   // what takes the most room is gone: see Cut
+	ID           int64       `json:"id"`                  // given by the log: from 1, ascending over all requests since the start
+	At           time.Time   `json:"at"`                  // when it arrived, by the service's clock
+	Operation    Operation   `json:"operation,omitempty"` // empty: the path is not one of the service's
+	Method       string      `json:"method"`
+	Path         string      `json:"path"`                  // at most 1,000 bytes of it, as of RequestID
+	WorkspaceID  string      `json:"workspaceId,omitempty"` // that the API key acts for; empty: not authenticated
+	RequestID    string      `json:"requestId,omitempty"`   // x-request-id as sent
+	Header       http.Header `json:"header"`                // without the API key and other secrets
+	Query        url.Values  `json:"query"`                 // as much of it as could be read, without secrets
+	RawQuery     string      `json:"rawQuery,omitempty"`    // as sent, without secrets, if a part of it could not be read; empty: all of it is in Query
+	Body         []byte      `json:"body,omitempty"`        // the first 64 KiB; none of a request that was refused before
+	BodySize     int64       `json:"bodySize,omitempty"`    // of the whole body in bytes: as announced, otherwise as far as it was read
+	IsCut        bool        `json:"cut,omitempty"`         // what takes the most room was dropped since, to bound the log: see Cut
+	Missing      []string    `json:"missing,omitempty"`     // required inputs that were not there
+	Notes        []string    `json:"notes,omitempty"`       // what was ignored and why, what was taken in another spelling than the published one, and other hints
+	Rule         string      `json:"rule,omitempty"`        // that refused it: "path", "method", "api key", "workspace", "limit", "size", "media type", "input", "exists", "status" or "storage"; empty: none
+	StatusCode   int         `json:"status"`                // of the answer; 0: none was written
+	Code         string      `json:"code,omitempty"`        // of an error answer
+	Message      string      `json:"message,omitempty"`     // of an error answer
+	Counted      bool        `json:"counted,omitempty"`     // a reminder that counts towards the limit
+	AnswerHeader http.Header `json:"answerHeader,omitempty"`
+	Answer       []byte      `json:"answer,omitempty"`     // the first 4 KiB of the answer's body, which may hold signing links
+	AnswerLost   bool        `json:"answerLost,omitempty"` // the work may be done, but the client did not get the answer
 
 	reason string // Message without what the client sent
 }
@@ -50,7 +50,7 @@ func (r Record) String() string {
 		name = fmt.Sprintf("%.16q %.64q", r.Method, firstSegment(r.Path))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %d", r.At.Format(timeFormat), name, r.Status)
+	fmt.Fprintf(&b, "%s %s: %d", r.At.Format(timeFormat), name, r.StatusCode)
 	if r.Rule != "" {
 		fmt.Fprintf(&b, " %s (rule: %s): %s", r.Code, r.Rule, r.reason)
 	}

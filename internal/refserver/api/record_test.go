@@ -145,7 +145,7 @@ func TestDroppedAnswer(t *testing.T) {
 	})
 	require.PanicsWithValue(t, http.ErrAbortHandler, func() { load(t, "void_document").send(srv) })
 	require.True(t, srv.last().AnswerLost)
-	require.Zero(t, srv.last().Status)
+	require.Zero(t, srv.last().StatusCode)
 	require.Contains(t, srv.last().String(), "answer lost")
 	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
 		d, err := tx.Document(inProgress)

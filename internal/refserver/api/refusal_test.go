@@ -73,7 +73,7 @@ func requireRefusals(t *testing.T, refusals []refusal) {
 			require.Equal(t, tc.status, w.Code, "%s", w.Body)
 			require.Equal(t, map[string]any{"message": tc.text, "code": tc.code}, parse(t, w.Body.Bytes()))
 			record := srv.last()
-			require.Equal(t, tc.status, record.Status)
+			require.Equal(t, tc.status, record.StatusCode)
 			require.Equal(t, tc.rule, record.Rule)
 			require.Equal(t, tc.code, record.Code)
 		})

@@ -115,7 +115,7 @@ func TestReplayedRequests(t *testing.T) {
 			}
 			requireShape(t, "$", want, got)
 			record := srv.last()
-			require.Equal(t, http.StatusOK, record.Status)
+			require.Equal(t, http.StatusOK, record.StatusCode)
 			require.Empty(t, record.Missing)
 			require.NotContains(t, record.String(), "parameter", "every input of the request is known")
 		})

@@ -39,21 +39,6 @@ const (
 	InBody
 )
 
-var placeWords = [...]string{"", "query", "body", "both"}
-
-// MarshalText returns query, body or both, or nothing for the operation's default.
-func (p Place) MarshalText() ([]byte, error) { return []byte(placeWords[p]), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (p *Place) UnmarshalText(text []byte) error {
-	n := slices.Index(placeWords[:], string(text))
-	if n < 0 {
-		return fmt.Errorf("inputs: %.64q is not one of query, body, both", text)
-	}
-	*p = Place(n)
-	return nil
-}
-
 // route is an operation as it is served, its inputs, and its work.
 type route struct {
 	op Operation

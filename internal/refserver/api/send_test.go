@@ -24,7 +24,7 @@ func TestSentTemplateIsThere(t *testing.T) {
 		require.Equal(t, signing.NewFile([]byte("%PDF-1.4\n%%EOF\n")).SHA256, d.PDF.SHA256)
 		require.Equal(t, []signing.Variable{{Name: "[client]", Value: "A & B <c> Ltd"}, {Name: "[fee in €]", Value: "1,250.00"}}, d.Variables)
 		require.Equal(t, signing.StatusPending, d.Status)
-		messages := values(tx.Messages(id))
+		messages := mailAbout(tx, id)
 		require.Len(t, messages, 1, "with a signing order the first is invited")
 		require.Equal(t, "ann@example.com", messages[0].To)
 		require.Equal(t, "Please sign, Ann", messages[0].Subject)
@@ -60,7 +60,7 @@ func TestSentFormIsMailed(t *testing.T) {
 	srv := newServer(t, nil)
 	require.Equal(t, http.StatusOK, load(t, "send_form").send(srv).Code)
 	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
-		messages := values(tx.Messages(form))
+		messages := mailAbout(tx, form)
 		require.Len(t, messages, 2)
 		require.Equal(t, "Your details, please", messages[0].Subject)
 		require.Equal(t, "Client intake", messages[1].Subject, "mailData stands in for a missing subject")
@@ -121,6 +121,16 @@ func TestRolesMayBeFilledAnyHow(t *testing.T) {
 }
 
 // values returns copies of the records, oldest first.
+// mailAbout returns the mail about a document or form.
+func mailAbout(tx *store.Tx, id string) (out []signing.Message) {
+	for m := range tx.Messages().All() {
+		if m.DocumentID == id {
+			out = append(out, *m)
+		}
+	}
+	return out
+}
+
 func values[T any](records store.Records[T]) (out []T) {
 	for v := range records.All() {
 		out = append(out, *v)

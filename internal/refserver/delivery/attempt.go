@@ -84,7 +84,7 @@ func (s *Sender) deliver(ctx, attempt context.Context, id string) {
 func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
-	a = store.Attempt{At: s.Store.Now(), RequestHeader: maps.Clone(r.Header), RequestBody: r.Body}
+	a = store.Attempt{At: s.Store.Now(), Header: maps.Clone(r.Header), Body: r.Body}
 	if began := time.Now(); !s.Frozen {
 		defer func() { a.Took = time.Since(began).Truncate(time.Millisecond) }() // the clock may be moved meanwhile
 	}
@@ -107,8 +107,8 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 		return a
 	}
 	defer resp.Body.Close()
-	a.StatusCode, a.ResponseHeader = resp.StatusCode, resp.Header
-	if a.ResponseBody, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
+	a.StatusCode, a.AnswerHeader = resp.StatusCode, resp.Header
+	if a.Answer, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		a.Error = reason(ctx, err)
 	}
 	return a

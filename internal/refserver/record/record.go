@@ -16,7 +16,7 @@ import (
 type Codec struct{}
 
 // version is that of all records. Change it with what a record holds: another version is refused.
-const version = 3
+const version = 4
 
 // envelope surrounds each record.
 type envelope struct {
@@ -110,8 +110,8 @@ func slim(d *store.Delivery) *store.Delivery {
 	out := *d
 	out.Attempts = make([]store.Attempt, len(d.Attempts))
 	for i, a := range d.Attempts {
-		if bytes.Equal(a.RequestBody, d.Body) {
-			a.RequestBody = nil
+		if bytes.Equal(a.Body, d.Body) {
+			a.Body = nil
 		}
 		out.Attempts[i] = a
 	}
@@ -121,8 +121,8 @@ func slim(d *store.Delivery) *store.Delivery {
 // fill undoes slim.
 func fill(d *store.Delivery) {
 	for i := range d.Attempts {
-		if d.Attempts[i].RequestBody == nil {
-			d.Attempts[i].RequestBody = d.Body
+		if d.Attempts[i].Body == nil {
+			d.Attempts[i].Body = d.Body
 		}
 	}
 }

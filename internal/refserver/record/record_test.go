@@ -64,14 +64,14 @@ func records() []store.Write {
 				Type: signing.EventTemplateResponse, At: at, SourceID: "t", Document: &signing.Document{ID: "7d1b"}, Signer: -1,
 			}},
 			Attempts: []store.Attempt{{
-				At: at, Took: time.Second, RequestHeader: http.Header{"X-Timestamp": {"1"}}, RequestBody: []byte("[{}]"), StatusCode: 500,
-				ResponseHeader: http.Header{"Date": {"now"}}, ResponseBody: []byte("no"), Error: "cut", Duplicate: true,
-			}, {At: at, RequestBody: []byte("[{ }]")}},
+				At: at, Took: time.Second, Header: http.Header{"X-Timestamp": {"1"}}, Body: []byte("[{}]"), StatusCode: 500,
+				AnswerHeader: http.Header{"Date": {"now"}}, Answer: []byte("no"), Error: "cut", Duplicate: true,
+			}, {At: at, Body: []byte("[{ }]")}},
 		}},
 		{Kind: store.KindAudit, ID: "000000000001", Value: []*signing.AuditEntry{{
-			Seq: 1, RecordID: "7d1b", At: at, Action: signing.ActionSign, Actor: "s", From: signing.StatusPending, To: signing.StatusPending, Note: "n",
+			ID: 1, RecordID: "7d1b", At: at, Action: signing.ActionSign, Actor: "s", From: signing.StatusPending, To: signing.StatusPending, Note: "n",
 			Origin: signing.Origin{IP: "192.0.2.1", UserAgent: "browser"},
-		}, {Seq: 2}}},
+		}, {ID: 2}}},
 		{Kind: store.KindMessage, ID: "000000000001", Value: []*signing.Message{{
 			Seq: 1, Kind: signing.MessageInvitation, DocumentID: "7d1b", To: "ann@example.com", Subject: "S", Body: "B", Token: "secret", At: at,
 		}}},
@@ -121,12 +121,12 @@ func TestBlobsAreTheirContent(t *testing.T) {
 
 func TestRecordsThatCannotBeReadAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, kind, data, want string }{
-		{"other version", "form", `{"v":2,"at":7,"d":{}}`, "reading form f: it has version 2, and this version of the program reads 3: use the one that wrote it, or begin anew"},
-		{"in another form", "form", `{"v":4,"at":7,"d":[1]}`, "reading form f: it has version 4, and this version of the program reads 3: use the one that wrote it, or begin anew"},
+		{"other version", "form", `{"v":2,"at":7,"d":{}}`, "reading form f: it has version 2, and this version of the program reads 4: use the one that wrote it, or begin anew"},
+		{"in another form", "form", `{"v":5,"at":7,"d":[1]}`, "reading form f: it has version 5, and this version of the program reads 4: use the one that wrote it, or begin anew"},
 		{"no version", "form", `{}`, "reading form f: it has no version"},
-		{"unknown kind", "folder", `{"v":3,"at":7,"d":{}}`, `a record of the kind "folder", which this version of the program does not know`},
-		{"no entries", "audit", `{"v":3,"at":7,"d":[]}`, "reading audit f: an entry is missing"},
-		{"damaged", "form", `{"v":3,"at":7,"d":{`, "reading form f: unexpected end of JSON input"},
+		{"unknown kind", "folder", `{"v":4,"at":7,"d":{}}`, `a record of the kind "folder", which this version of the program does not know`},
+		{"no entries", "audit", `{"v":4,"at":7,"d":[]}`, "reading audit f: an entry is missing"},
+		{"damaged", "form", `{"v":4,"at":7,"d":{`, "reading form f: unexpected end of JSON input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := record.Codec{}.Decode(store.Kind(c.kind), "f", []byte(c.data))

@@ -11,10 +11,10 @@ import (
 // Command is anything that is done to a document at a time.
 type Command func(d Document, at time.Time) (Change, error)
 
-// Origin is where an act came from; both may be empty.
+// Origin is where an act came from, for the audit trail; both may be empty.
 type Origin struct {
-	IP        string `json:",omitzero"`
-	UserAgent string `json:",omitzero"`
+	IP        string `json:"ip,omitempty"`        // at most MaxName characters
+	UserAgent string `json:"userAgent,omitempty"` // at most 512 bytes are kept
 }
 
 // maxUserAgent bounds what the audit trail keeps of a browser's name for itself, in bytes.

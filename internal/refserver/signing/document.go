@@ -177,18 +177,30 @@ type Variable struct {
 	Value string `json:",omitzero"`
 }
 
-// AuditEntry is one line of a record's audit trail. Entries are only ever added. From and To of a document's entries chain:
-// the last To is the document's status.
+// AuditEntry is one line of the audit trail of a document or a form. Entries are never changed. The From of each entry of a document
+// is the To of the one before, and the last To is the document's status.
 type AuditEntry struct {
-	Seq      int64     `json:",omitzero"` // given by the store, ascending over all records
-	RecordID string    `json:",omitzero"` // the document or the form
-	At       time.Time `json:",omitzero"`
-	Action   Action    `json:",omitzero"`
-	Actor    string    `json:",omitzero"` // signer id, or "author", "service" or "respondent"
-	From     Status    `json:",omitzero"` // empty for the first entry, and for forms
-	To       Status    `json:",omitzero"`
-	Note     string    `json:",omitzero"` // a reason, a count; may be empty
+	ID       int64     `json:"id"`       // given by the store, from 1, ascending over all records
+	RecordID string    `json:"recordId"` // the document or the form
+	At       time.Time `json:"at"`
+	Action   Action    `json:"action"`
+	Actor    string    `json:"actor"`          // the signer's id, where the entry is shown the e-mail address; or "author", "service" or "respondent"
+	From     Status    `json:"from,omitempty"` // empty for the first entry, and for forms
+	To       Status    `json:"to,omitempty"`
+	Note     string    `json:"note,omitempty"` // the reason of a decline, how many were reminded; may be empty
 	Origin             // of a signer's or respondent's act
+}
+
+// String describes the entry in one line without personal data.
+func (e AuditEntry) String() string {
+	line := e.At.Format(time.RFC3339) + " " + string(e.Action)
+	switch {
+	case e.From != e.To && e.From != "":
+		line += ": " + string(e.From) + " to " + string(e.To)
+	case e.To != "":
+		line += ": " + string(e.To)
+	}
+	return line
 }
 
 // MessageKind tells why a message was sent.

@@ -11,15 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// Field is a place in a document's PDF that one signer fills in when signing.
+// Field is a place in the PDF of a template or document that a signer fills in when signing. The service's own fields are not
+// documented.
 type Field struct {
-	Name     string    `json:",omitzero"` // its own in the document
-	Role     string    `json:",omitzero"` // title of the role that fills it in; in a PDF document the signer's e-mail address
-	Kind     FieldKind `json:",omitzero"`
-	Required bool      `json:",omitzero"`
+	Name     string    `json:"name"`               // not empty, and not that of another field; in completed events it is the label of the field's key
+	Role     string    `json:"role"`               // title of the role that fills it in; in a PDF document the signer's e-mail address
+	Kind     FieldKind `json:"kind"`               // what goes into it
+	Required bool      `json:"required,omitempty"` // nobody of the role can sign without it
 
-	Page                int     `json:",omitzero"` // from 1
-	X, Y, Width, Height float64 `json:",omitzero"` // fractions of the visible page, from its top left
+	Page int `json:"page"` // from 1; without a PDF there is one page, and how many a PDF has is not checked
+
+	// X and Y are the field's top left corner and Width and Height its size, as fractions of the visible page (cropped and
+	// rotated, as a reader shows it), from the page's top left.
+	X      float64 `json:"x"`
+	Y      float64 `json:"y"`
+	Width  float64 `json:"width"`
+	Height float64 `json:"height"`
 }
 
 // FieldKind says what goes into a field.
@@ -31,7 +38,7 @@ const (
 	FieldInitials  FieldKind = "initials"  // the same, shorter
 	FieldText      FieldKind = "text"
 	FieldDate      FieldKind = "date"     // as in 2006-01-02
-	FieldCheckbox  FieldKind = "checkbox" // "true" or "false"
+	FieldCheckbox  FieldKind = "checkbox" // "true" or "false"; a required one must be "true"
 )
 
 // FieldKinds lists them.

@@ -212,20 +212,10 @@ func (tx *Tx) expireDue() {
 }
 
 // Audit returns the audit trail of a document or form.
-func (tx *Tx) Audit(recordID string) Records[signing.AuditEntry] { return tx.s.audit.of(0, recordID) }
+func (tx *Tx) Audit(recordID string) Records[signing.AuditEntry] { return tx.s.audit.of(recordID) }
 
-// Messages returns the mail about a document or form; with an empty id all mail.
-func (tx *Tx) Messages(recordID string) Records[signing.Message] {
-	if recordID == "" {
-		return tx.s.messages.entries()
-	}
-	return tx.s.messages.of(0, recordID)
-}
-
-// MessagesTo returns the mail to an address.
-func (tx *Tx) MessagesTo(address string) Records[signing.Message] {
-	return tx.s.messages.of(1, address)
-}
+// Messages returns all mail.
+func (tx *Tx) Messages() Records[signing.Message] { return tx.s.messages.entries() }
 
 // Matches reports whether the filters select a record with these properties, wherever it is in the list.
 func (q Query) Matches(name string, status signing.Status, archived bool, createdAt time.Time) bool {

@@ -90,22 +90,15 @@ func (r Records[T]) All() iter.Seq[*T] {
 	}
 }
 
-// Newest returns a page of those that match, newest first, and how many match in all. A nil match selects all of them; then it looks at no
-// more than are skipped or returned.
-func (r Records[T]) Newest(offset, limit int, match func(*T) bool) (page []*T, total int) {
-	for _, part := range slices.Backward(r.parts) {
-		for _, v := range slices.Backward(part) {
-			if match == nil && len(page) == limit {
-				return page, r.n
+// Newest yields them, newest first.
+func (r Records[T]) Newest() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, part := range slices.Backward(r.parts) {
+			for _, v := range slices.Backward(part) {
+				if !yield(v) {
+					return
+				}
 			}
-			if match != nil && !match(v) {
-				continue
-			}
-			if total >= offset && len(page) < limit {
-				page = append(page, v)
-			}
-			total++
 		}
 	}
-	return page, total
 }

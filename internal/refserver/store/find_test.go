@@ -24,16 +24,15 @@ type taken struct {
 
 // take takes documents, deliveries, mail and an audit trail.
 func take(tx *store.Tx, q store.Query, id string) taken {
-	found, deliveries, messages, trail := tx.Documents(q), tx.Deliveries(), tx.Messages(""), tx.Audit(id)
+	found, deliveries, messages, trail := tx.Documents(q), tx.Deliveries(), tx.Messages(), tx.Audit(id)
 	read := func() string {
 		page, total := found()
 		text := fmt.Sprintf("%d of %d\n", len(page), total)
 		for _, d := range page {
 			text += fmt.Sprintf("%+v\n", *d)
 		}
-		newest, total := deliveries.Newest(3, 50, func(d *store.Delivery) bool { return d.Status == store.DeliveryPending })
-		text += fmt.Sprintf("%d of %d of %d deliveries\n", len(newest), total, deliveries.Len())
-		for _, d := range newest {
+		text += fmt.Sprintf("%d deliveries\n", deliveries.Len())
+		for d := range deliveries.Newest() {
 			text += fmt.Sprintf("%+v\n", *d)
 		}
 		return text + fmt.Sprintf("%+v %+v", values(messages), values(trail))

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all, and grouped as by record.
+// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all, and perhaps grouped by record.
 // What one change adds is kept as one record, a batch.
 type log[T any] struct {
 	kind    Kind
@@ -15,21 +15,13 @@ type log[T any] struct {
 	batches [][]*T
 	n       int // entries in all batches
 	kept    int // of those, what the last drop left
-	groups  []grouped[T]
+
+	recordOf func(*T) string // nil: not grouped
+	byRecord map[string][]*T
 }
 
-// grouped holds a log's entries by a text that each of them has.
-type grouped[T any] struct {
-	by      func(*T) string
-	entries map[string][]*T
-}
-
-func newLog[T any](kind Kind, seqOf func(*T) *int64, by ...func(*T) string) log[T] {
-	l := log[T]{kind: kind, seqOf: seqOf}
-	for _, fn := range by {
-		l.groups = append(l.groups, grouped[T]{fn, map[string][]*T{}})
-	}
-	return l
+func newLog[T any](kind Kind, seqOf func(*T) *int64, recordOf func(*T) string) log[T] {
+	return log[T]{kind: kind, seqOf: seqOf, recordOf: recordOf, byRecord: map[string][]*T{}}
 }
 
 // add appends the entries and gives them the next numbers.
@@ -53,10 +45,18 @@ func (l *log[T]) push(batch []*T) {
 	l.n += len(batch)
 	l.last = *l.seqOf(batch[len(batch)-1])
 	for _, e := range batch {
-		for _, g := range l.groups {
-			text := g.by(e)
-			g.entries[text] = append(g.entries[text], e)
-		}
+		l.group(e, func(entries []*T) []*T { return append(entries, e) })
+	}
+}
+
+// group changes the entries of the record of e.
+func (l *log[T]) group(e *T, change func([]*T) []*T) {
+	if l.recordOf == nil {
+		return
+	}
+	id := l.recordOf(e)
+	if l.byRecord[id] = change(l.byRecord[id]); len(l.byRecord[id]) == 0 {
+		delete(l.byRecord, id)
 	}
 }
 
@@ -67,18 +67,7 @@ func (l *log[T]) pop() {
 	l.n -= len(batch)
 	l.last = *l.seqOf(batch[0]) - 1
 	for _, e := range batch {
-		for _, g := range l.groups {
-			text := g.by(e)
-			g.keep(text, g.entries[text][:len(g.entries[text])-1])
-		}
-	}
-}
-
-func (g grouped[T]) keep(text string, rest []*T) {
-	if len(rest) > 0 {
-		g.entries[text] = rest
-	} else {
-		delete(g.entries, text)
+		l.group(e, func(entries []*T) []*T { return entries[:len(entries)-1] })
 	}
 }
 
@@ -93,10 +82,7 @@ func (l *log[T]) drop(n int, needed func(*T) bool) (ids []string) {
 		l.n -= len(batch)
 		ids = append(ids, l.batchID(batch))
 		for _, e := range batch {
-			for _, g := range l.groups {
-				text := g.by(e)
-				g.keep(text, g.entries[text][1:])
-			}
+			l.group(e, func(entries []*T) []*T { return entries[1:] })
 		}
 	}
 	l.batches = append(stay, l.batches[len(l.batches)-1]) // lets go of what was dropped
@@ -109,9 +95,7 @@ func (l *log[T]) arrange() {
 	slices.SortFunc(l.batches, func(a, b []*T) int { return cmp.Compare(*l.seqOf(a[0]), *l.seqOf(b[0])) })
 	loaded := l.batches
 	l.batches, l.n = nil, 0
-	for _, g := range l.groups {
-		clear(g.entries)
-	}
+	clear(l.byRecord)
 	newest := l.last
 	for _, batch := range loaded {
 		l.push(batch)
@@ -122,10 +106,8 @@ func (l *log[T]) arrange() {
 // entries returns every entry. What is added or dropped later does not change the batches that are there.
 func (l *log[T]) entries() Records[T] { return Records[T]{l.batches, l.n} }
 
-// of returns the entries that have a text, by one of the groups.
-func (l *log[T]) of(group int, text string) Records[T] {
-	return RecordsOf(l.groups[group].entries[text])
-}
+// of returns the entries of a record.
+func (l *log[T]) of(recordID string) Records[T] { return RecordsOf(l.byRecord[recordID]) }
 
 func values[T any](entries []*T) []T {
 	out := make([]T, len(entries))

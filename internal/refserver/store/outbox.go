@@ -27,15 +27,15 @@ func (w *Webhook) tracks(e signing.Event) bool {
 		(len(w.Sources) == 0 || slices.Contains(w.Sources, e.SourceID))
 }
 
-// DeliveryStatus tells where a delivery stands.
+// DeliveryStatus is how far a [Delivery] is.
 type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
 	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
-	DeliverySending   DeliveryStatus = "sending"   // claimed by a sender
-	DeliveryDelivered DeliveryStatus = "delivered" // answered with 2xx
-	DeliveryDead      DeliveryStatus = "dead"      // out of attempts
+	DeliverySending   DeliveryStatus = "sending"   // under way, or next in line: claimed by a sender
+	DeliveryDelivered DeliveryStatus = "delivered" // answered with a 2xx
+	DeliveryDead      DeliveryStatus = "dead"      // 8 attempts failed
 	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
@@ -60,15 +60,15 @@ type Delivery struct {
 
 // Attempt is one request of a delivery and what came back.
 type Attempt struct {
-	At             time.Time     `json:",omitzero"`
-	Took           time.Duration `json:",omitzero"`
-	RequestHeader  http.Header   `json:",omitzero"`
-	RequestBody    []byte        `json:",omitzero"`
-	StatusCode     int           `json:",omitzero"` // 0: no answer
-	ResponseHeader http.Header   `json:",omitzero"`
-	ResponseBody   []byte        `json:",omitzero"` // the first part of it
-	Error          string        `json:",omitzero"` // why there was no answer, or not all of it; may be empty
-	Duplicate      bool          `json:",omitzero"` // the request before it once more, which the schedule knows nothing of
+	At           time.Time     `json:"at"`             // by the service's clock
+	Took         time.Duration `json:"took"`           // by the wall clock; 0 where the service's clock stands still
+	Header       http.Header   `json:"header"`         // as sent, with x-timestamp and x-signature
+	Body         []byte        `json:"body,omitempty"` // as sent: that of the delivery, unless a fault changed it
+	StatusCode   int           `json:"status"`         // 0: no answer
+	AnswerHeader http.Header   `json:"answerHeader,omitempty"`
+	Answer       []byte        `json:"answer,omitempty"`    // the first 4 KiB of the answer's body
+	Error        string        `json:"error,omitempty"`     // why there was no answer, or not all of it; may be empty
+	Duplicate    bool          `json:"duplicate,omitempty"` // the request before it once more, by a fault; does not count as one of the 8
 }
 
 // outbox keeps webhooks and deliveries.

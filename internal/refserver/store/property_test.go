@@ -208,7 +208,7 @@ func requireTrailExplains(t *testing.T, trail []signing.AuditEntry, d signing.Do
 	for i, e := range trail {
 		if i > 0 {
 			next, err := signing.Next(e.From, e.Action)
-			if err != nil || next != e.To || e.Seq <= trail[i-1].Seq || e.At.Before(trail[i-1].At) {
+			if err != nil || next != e.To || e.ID <= trail[i-1].ID || e.At.Before(trail[i-1].At) {
 				t.Fatalf("%+v cannot follow %+v", e, trail[i-1])
 			}
 		}

@@ -58,10 +58,9 @@ func newTables() tables {
 		templates: newTemplates(),
 		forms:     newForms(),
 		outbox:    newOutbox(),
-		audit:     newLog(KindAudit, func(e *signing.AuditEntry) *int64 { return &e.Seq }, func(e *signing.AuditEntry) string { return e.RecordID }),
-		messages: newLog(KindMessage, func(m *signing.Message) *int64 { return &m.Seq },
-			func(m *signing.Message) string { return m.DocumentID }, func(m *signing.Message) string { return m.To }),
-		blobs: blobs{},
+		audit:     newLog(KindAudit, func(e *signing.AuditEntry) *int64 { return &e.ID }, func(e *signing.AuditEntry) string { return e.RecordID }),
+		messages:  newLog(KindMessage, func(m *signing.Message) *int64 { return &m.Seq }, nil),
+		blobs:     blobs{},
 	}
 }
 

@@ -65,13 +65,11 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 		due, isDue := tx.NextDeliveryAt()
 		text += fmt.Sprintf("%+v %d %v %v %d %v\n", templates, n, due, isDue, tx.CountForms(), tx.Webhooks())
 		for _, id := range ids {
-			text += fmt.Sprintf("%s %+v %+v\n", id, values(tx.Audit(id)), values(tx.Messages(id)))
+			text += fmt.Sprintf("%s %+v\n", id, values(tx.Audit(id)))
 			responses, n := tx.Responses(id, store.Page{Limit: 9})
 			text += fmt.Sprintf("%+v %d\n", responses, n)
 		}
-		for _, to := range []string{"", "ann@example.com"} {
-			text += fmt.Sprintf("to %q %+v\n", to, values(tx.MessagesTo(to)))
-		}
+		text += fmt.Sprintf("%+v\n", values(tx.Messages()))
 		for _, d := range values(tx.Deliveries()) {
 			text += fmt.Sprintf("%s %s %v\n", d.ID, d.Status, d.NextAttemptAt)
 		}
@@ -152,7 +150,7 @@ func TestAct(t *testing.T) {
 	view(t, s, func(tx *store.Tx) {
 		trail := values(tx.Audit(d.ID))
 		require.Len(t, trail, 3, "create, send, void; the repeat left no trace")
-		require.Equal(t, []int64{1, 2, 3}, []int64{trail[0].Seq, trail[1].Seq, trail[2].Seq})
+		require.Equal(t, []int64{1, 2, 3}, []int64{trail[0].ID, trail[1].ID, trail[2].ID})
 		got, signer, ok := tx.DocumentByToken(d.Signers[1].Token)
 		require.True(t, ok)
 		require.Equal(t, 1, signer)
@@ -182,7 +180,7 @@ func TestDocumentsExpireBeforeAnythingElse(t *testing.T) {
 		first, last := values(tx.Audit(soon.ID))[2], values(tx.Audit(late.ID))[2]
 		require.Equal(t, noon.Add(time.Hour), first.At, "each expires at its own time")
 		require.Equal(t, noon.Add(2*time.Hour), last.At)
-		require.Less(t, first.Seq, last.Seq)
+		require.Less(t, first.ID, last.ID)
 		for id, want := range map[string]signing.Status{never.ID: signing.StatusPending, void.ID: signing.StatusVoid, soon.ID: signing.StatusExpired} {
 			d, err := tx.Document(id)
 			require.NoError(t, err)

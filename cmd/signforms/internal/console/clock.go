@@ -16,7 +16,7 @@ type clockView struct {
 }
 
 func (c *console) clock(*http.Request) (page, error) {
-	pending, _ := c.server.FindDeliveries(refserver.DeliveryFilter{Status: refserver.DeliveryPending, Limit: logSize})
+	pending, _ := c.server.FindDeliveries(func(d refserver.Delivery) bool { return d.Status == refserver.DeliveryPending }, 0, logSize)
 	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: c.rows(pending)}}, nil
 }
 

@@ -41,7 +41,7 @@ func (c *console) rows(all []refserver.Delivery) (rows []deliveryRow) {
 
 func (c *console) deliveries(r *http.Request) (page, error) {
 	list := deliveryList{Status: r.URL.Query().Get("status"), Statuses: refserver.DeliveryStatuses()}
-	newest, _ := c.server.FindDeliveries(refserver.DeliveryFilter{Status: refserver.DeliveryStatus(list.Status), Limit: logSize})
+	newest, _ := c.server.FindDeliveries(func(d refserver.Delivery) bool { return list.Status == "" || string(d.Status) == list.Status }, 0, logSize)
 	list.Deliveries = c.rows(newest)
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }
@@ -83,6 +83,6 @@ func (c *console) resend(r *http.Request) (string, error) {
 }
 
 func (c *console) messages(*http.Request) (page, error) {
-	newest, _ := c.server.FindMessages(refserver.MessageFilter{Limit: logSize})
+	newest, _ := c.server.FindMessages(nil, 0, logSize)
 	return page{Title: "Messages", name: "messages", Live: "message", Data: newest}, nil
 }

@@ -27,7 +27,7 @@ func (c *console) overview(*http.Request) (page, error) {
 		Pending: n.Undelivered(),
 		Failed:  n.Deliveries[refserver.DeliveryDead],
 	}
-	newest, _ := c.server.FindDeliveries(refserver.DeliveryFilter{Limit: 8})
+	newest, _ := c.server.FindDeliveries(nil, 0, 8)
 	view.Deliveries = c.rows(newest)
 	return page{Title: "Sandbox", name: "overview", Live: "document,delivery,template,form,webhook", Data: view}, nil
 }

@@ -49,9 +49,9 @@ func (c *console) requests(r *http.Request) (page, error) {
 	q := r.URL.Query()
 	list, offset := requestList{Only: q.Get("only")}, offsetIn(q)
 	var total int
-	list.Requests, total = c.server.FindRequests(refserver.RequestFilter{
-		Refused: list.Only == "refused", Ignored: list.Only == "ignored", Offset: offset, Limit: pageSize,
-	})
+	list.Requests, total = c.server.FindRequests(func(v refserver.Request) bool {
+		return (list.Only != "refused" || v.Rule != "") && (list.Only != "ignored" || len(v.Notes) > 0)
+	}, offset, pageSize)
 	list.span = spanOf(offset, len(list.Requests), total)
 	return page{Title: "Requests", name: "requests", Live: "request", Data: list}, nil
 }
@@ -76,7 +76,7 @@ type requestView struct {
 
 func (c *console) request(r *http.Request) (page, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	found, _ := c.server.FindRequests(refserver.RequestFilter{ID: id})
+	found, _ := c.server.FindRequests(func(v refserver.Request) bool { return v.ID == id }, 0, 1)
 	if err != nil || id < 1 || len(found) == 0 {
 		return page{}, errNoSuchRecord
 	}

@@ -27,7 +27,7 @@ func (c *console) webhook(r *http.Request) (page, error) {
 		return page{}, errNoSuchRecord
 	}
 	view := webhookView{Webhook: all[i]}
-	newest, _ := c.server.FindDeliveries(refserver.DeliveryFilter{WebhookID: view.Webhook.ID, Limit: logSize})
+	newest, _ := c.server.FindDeliveries(func(d refserver.Delivery) bool { return d.WebhookID == view.Webhook.ID }, 0, logSize)
 	view.Deliveries = c.rows(newest)
 	if r.URL.Query().Has("secret") {
 		view.Secret = all[i].Secret

@@ -29,8 +29,10 @@ func (a *API) listDocuments(r *http.Request) (any, error) {
 	q := readQuery(r)
 	f := refserver.DocumentFilter{Query: q.text("name"), Status: refserver.Status(q.oneOf("status", texts(refserver.Statuses()...)...))}
 	f.FromTemplates = q.oneOf("type", string(refserver.KindPDF), string(refserver.KindTemplate)) == string(refserver.KindTemplate)
-	f.Offset, f.Limit = q.bounds()
-	return found(q, f, a.server.FindDocuments, documentRecord)
+	return found(q, nil, func(_ func(refserver.DocumentState) bool, offset, limit int) ([]refserver.DocumentState, int) {
+		f.Offset, f.Limit = offset, limit
+		return a.server.FindDocuments(f)
+	}, documentRecord)
 }
 
 func (a *API) getDocument(r *http.Request) (any, error) {

@@ -1,7 +1,9 @@
 package control
 
 import (
+	"bytes"
 	"net/http"
+	"slices"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/internal/refserver"
@@ -11,12 +13,12 @@ import (
 // something was ignored.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
-	f := refserver.RequestFilter{
-		Operation: refserver.Operation(q.oneOf("operation", texts(refserver.Operations()...)...)), StatusCode: q.number("status", 0, 100, 599),
-		Since: q.time("since"), Misses: q.boolean("misses"),
-	}
-	f.Offset, f.Limit = q.bounds()
-	return found(q, f, a.server.FindRequests, same)
+	operation, status := refserver.Operation(q.oneOf("operation", texts(refserver.Operations()...)...)), q.number("status", 0, 100, 599)
+	since, misses := q.time("since"), q.boolean("misses")
+	return found(q, func(v refserver.Request) bool {
+		return (operation == "" || v.Operation == operation) && (status == 0 || v.StatusCode == status) && !v.At.Before(since) &&
+			(!misses || v.Rule != "" || len(v.Notes) > 0)
+	}, a.server.FindRequests, same)
 }
 
 func publicDelivery(d refserver.Delivery) wire.Delivery {
@@ -33,12 +35,12 @@ func publicDelivery(d refserver.Delivery) wire.Delivery {
 
 func (a *API) listDeliveries(r *http.Request) (any, error) {
 	q := readQuery(r)
-	f := refserver.DeliveryFilter{
-		WebhookID: q.text("webhookId"), Status: refserver.DeliveryStatus(q.oneOf("status", texts(refserver.DeliveryStatuses()...)...)), EventType: q.text("eventType"),
-		Since: q.time("since"), About: q.text("about"),
-	}
-	f.Offset, f.Limit = q.bounds()
-	return found(q, f, a.server.FindDeliveries, publicDelivery)
+	webhook, status := q.text("webhookId"), refserver.DeliveryStatus(q.oneOf("status", texts(refserver.DeliveryStatuses()...)...))
+	event, since, about := q.text("eventType"), q.time("since"), []byte(q.text("about"))
+	return found(q, func(d refserver.Delivery) bool {
+		return (webhook == "" || d.WebhookID == webhook) && (status == "" || d.Status == status) &&
+			(event == "" || slices.Contains(d.EventTypes, event)) && !d.CreatedAt.Before(since) && bytes.Contains(d.Body, about)
+	}, a.server.FindDeliveries, publicDelivery)
 }
 
 func (a *API) getDelivery(r *http.Request) (any, error) {
@@ -54,11 +56,10 @@ func (a *API) getDelivery(r *http.Request) (any, error) {
 
 func (a *API) listMessages(r *http.Request) (any, error) {
 	q := readQuery(r)
-	f := refserver.MessageFilter{
-		DocumentID: q.text("documentId"), To: q.text("to"), Kind: q.oneOf("kind", "invitation", "reminder", "notice"), Since: q.time("since"),
-	}
-	f.Offset, f.Limit = q.bounds()
-	return found(q, f, a.server.FindMessages, publicMessage)
+	document, to, kind, since := q.text("documentId"), q.text("to"), q.oneOf("kind", "invitation", "reminder", "notice"), q.time("since")
+	return found(q, func(m refserver.Message) bool {
+		return (document == "" || m.DocumentID == document) && (to == "" || m.To == to) && (kind == "" || m.Kind == kind) && !m.At.Before(since)
+	}, a.server.FindMessages, publicMessage)
 }
 
 func publicMessage(m refserver.Message) wire.Message {
@@ -76,6 +77,6 @@ func (a *API) listAudit(r *http.Request) (any, error) {
 		q.fail("documentId is missing: the trail is that of one document or form")
 	}
 	return page(q, a.server.Audit(document), func(e refserver.AuditEntry) bool {
-		return action == "" || e.Action == action
+		return action == "" || string(e.Action) == action
 	}, same)
 }

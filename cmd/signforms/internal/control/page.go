@@ -142,13 +142,13 @@ func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In)
 func every[T any](T) bool { return true }
 func same[T any](v T) T   { return v }
 
-// found returns the page that find returns for a filter, converted. Its offset and limit are those of the filter.
-func found[Filter, In, Out any](q *query, f Filter, find func(Filter) ([]In, int), convert func(In) Out) (*wire.Page[Out], error) {
-	offset, _ := q.bounds()
+// found returns the page of what find finds and match selects, converted.
+func found[In, Out any](q *query, match func(In) bool, find func(match func(In) bool, offset, limit int) ([]In, int), convert func(In) Out) (*wire.Page[Out], error) {
+	offset, limit := q.bounds()
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	items, total := find(f)
+	items, total := find(match, offset, limit)
 	out := &wire.Page[Out]{Items: []Out{}, Total: total, Next: next(offset, len(items), total)}
 	for _, in := range items {
 		out.Items = append(out.Items, convert(in))

@@ -141,9 +141,9 @@ func (f *finisher) certificate(d refserver.DocumentState) pdf.Certificate {
 		if e.At.After(d.CompletedAt) || e.Action == "finish" {
 			continue // it tells what happened until the last one signed, whenever it is made
 		}
-		what := actions[e.Action]
+		what := actions[string(e.Action)]
 		if what == "" {
-			what = e.Action
+			what = string(e.Action)
 		}
 		if e.Note != "" {
 			what += " (" + e.Note + ")"

@@ -1,4 +1,4 @@
-package refserver
+package api
 
 import (
 	"fmt"
@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// The words of the readings of a [Profile], each at the place of its number. Flags and JSON have them.
+// The words of readings, each at the place of its number. Flags and JSON have them.
 var (
 	errorLayoutWords     = words{"message", "error", "data-message", "data-error", "text"}
 	timestampFormatWords = words{"unix-seconds", "unix-milliseconds", "rfc3339"}
+	placeWords           = words{"", "query", "body", "both"}
 )
 
 type words []string
@@ -32,15 +33,21 @@ func read[T ~int](w words, v *T, text []byte) error {
 }
 
 // MarshalText returns the word for the reading.
-func (v ErrorLayout) MarshalText() ([]byte, error) { return errorLayoutWords.text(int(v)) }
+func (l ErrorLayout) MarshalText() ([]byte, error) { return errorLayoutWords.text(int(l)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (v *ErrorLayout) UnmarshalText(text []byte) error { return read(errorLayoutWords, v, text) }
+func (l *ErrorLayout) UnmarshalText(text []byte) error { return read(errorLayoutWords, l, text) }
 
 // MarshalText returns the word for the reading.
-func (v TimestampFormat) MarshalText() ([]byte, error) { return timestampFormatWords.text(int(v)) }
+func (f TimestampFormat) MarshalText() ([]byte, error) { return timestampFormatWords.text(int(f)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (v *TimestampFormat) UnmarshalText(text []byte) error {
-	return read(timestampFormatWords, v, text)
+func (f *TimestampFormat) UnmarshalText(text []byte) error {
+	return read(timestampFormatWords, f, text)
 }
+
+// MarshalText returns query, body or both, or nothing for the operation's default.
+func (p Place) MarshalText() ([]byte, error) { return placeWords.text(int(p)) }
+
+// UnmarshalText reads what MarshalText writes.
+func (p *Place) UnmarshalText(text []byte) error { return read(placeWords, p, text) }

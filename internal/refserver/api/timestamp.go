@@ -1,4 +1,4 @@
-package delivery
+package api
 
 import (
 	"strconv"
@@ -20,7 +20,7 @@ const (
 func (f TimestampFormat) Format(t time.Time) string {
 	switch {
 	case f == RFC3339 || t.Unix() < 1e9:
-		return stamp(t)
+		return timeText(t)
 	case f == UnixMilliseconds:
 		return strconv.FormatInt(t.UnixMilli(), 10)
 	}
