@@ -314,13 +314,3 @@ func TestEnormousRetryAfter(t *testing.T) {
 		}
 	}
 }
-
-func TestYearsBeyondFourDigits(t *testing.T) {
-	far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	c := clienttest.Scripted(t, clienttest.Silent(t))
-	for _, p := range []signforms.DocumentListParams{{DateFrom: far}, {DateTo: far}, {DateTo: time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC)}} {
-		_, err := c.Documents.List(t.Context(), p)
-		require.ErrorIs(t, err, signforms.ErrInvalid)
-		require.ErrorContains(t, err, "must be in a year from 0 to 9999")
-	}
-}

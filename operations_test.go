@@ -63,19 +63,6 @@ func TestEndpointsCanBeOverridden(t *testing.T) {
 		"receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Client"}]}`, string(sending.Content))
 }
 
-// TestBodiesOfOverriddenEndpoints: integers and booleans of a list keep their JSON types.
-func TestBodiesOfOverriddenEndpoints(t *testing.T) {
-	rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
-	c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
-		o.Endpoints = map[signforms.Operation]signforms.Endpoint{
-			signforms.OpListDocuments: {Method: "POST", Inputs: signforms.InputsBody},
-		}
-	})
-	require.NoError(t, clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{Page: 2, Limit: 3, Archived: new(false)})))
-	require.JSONEq(t, `{"documentType":"PDF","page":2,"limit":3,"archive":false}`, string(rec.Sent[0].Content))
-	require.Equal(t, "application/json", rec.Sent[0].Header.Get("Content-Type"))
-}
-
 func TestPathInputsAreEscaped(t *testing.T) {
 	responses := func(path, form string) (clienttest.Sent, error) {
 		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}

@@ -84,11 +84,6 @@ func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
 	}
 }
 
-// TestMayBeOfNothing: a record that is not there cannot be told to be another.
-func TestMayBeOfNothing(t *testing.T) {
-	require.True(t, sendTo("ann@example.com").MayBe(nil))
-}
-
 func TestSentCandidatesAreThoseThatNobodyKnows(t *testing.T) {
 	record := func(id string) string {
 		return fmt.Sprintf(`{"respondentDocumentId":%q,"signers":[{"email":"ann@example.com"}]}`, id)
