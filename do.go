@@ -1,6 +1,6 @@
 package signforms
 
-// What an answer means is decided here; when an attempt is repeated, in internal/call/retry.go.
+// From a method to the wire. What an answer means: answers.go. When an attempt is repeated: internal/call/retry.go.
 
 import (
 	"context"
