@@ -115,31 +115,26 @@ func TestListsFollowWhatHappens(t *testing.T) {
 func TestAPageSaysThatItMayBeOutOfDate(t *testing.T) {
 	defer streams.refuse.Store(0)
 	defer streams.out.Store(false)
-	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker"} {
-		t.Run(name, func(t *testing.T) {
-			service := newConsole(t)
-			p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-			p.Before(before)
-			p.AllowErrors("503")
-			p.AllowErrors("401")
-			streams.refuse.Store(1 << 20)
-			p.Go(service.URL + "/_/documents")
-			p.WaitText("so this page may be out of date.")
-			require.Regexp(t, `The sandbox has not answered since \d\d:\d\d:\d\d by your clock`, p.Text())
-			streams.out.Store(true)
-			streams.refuse.Store(0)
-			p.WaitText("You are not logged in any more, so this page may be out of date. Log in in another tab.")
-			p.RequireAccessible()
-			p.Shot(name)
-			streams.refuse.Store(1 << 20)
-			p.WaitText("The sandbox has not answered since")
-			streams.refuse.Store(0)
-			streams.out.Store(false)
-			service.AddDocument(oneSigner("After it"))
-			p.WaitText("After it")
-			require.NotContains(t, p.Text(), "out of date")
-		})
-	}
+	service := newConsole(t)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.AllowErrors("503")
+	p.AllowErrors("401")
+	streams.refuse.Store(1 << 20)
+	p.Go(service.URL + "/_/documents")
+	p.WaitText("so this page may be out of date.")
+	require.Regexp(t, `The sandbox has not answered since \d\d:\d\d:\d\d by your clock`, p.Text())
+	streams.out.Store(true)
+	streams.refuse.Store(0)
+	p.WaitText("You are not logged in any more, so this page may be out of date. Log in in another tab.")
+	p.RequireAccessible()
+	p.Shot("out-of-date")
+	streams.refuse.Store(1 << 20)
+	p.WaitText("The sandbox has not answered since")
+	streams.refuse.Store(0)
+	streams.out.Store(false)
+	service.AddDocument(oneSigner("After it"))
+	p.WaitText("After it")
+	require.NotContains(t, p.Text(), "out of date")
 }
 
 // What has changed is not kept back for good from somebody whose focus stays in an input.
@@ -218,24 +213,19 @@ self.setInterval = (f, every) => { const timer = often(() => made > 1 ? clearInt
 // loaded once, if only the stream cannot be had.
 func TestPageOfAGoneStreamIsLoadedAgain(t *testing.T) {
 	defer streams.gone.Store(false)
-	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker"} {
-		t.Run(name, func(t *testing.T) {
-			service := newConsole(t)
-			streams.gone.Store(false)
-			p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-			p.AllowErrors("404")
-			p.Before(before + `
-sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;`)
-			p.Go(service.URL + "/_/documents")
-			service.AddDocument(oneSigner("Before it"))
-			p.WaitText("Before it")
-			streams.gone.Store(true)
-			service.AddDocument(oneSigner("After it")) // the stream ends
-			p.Wait("sessionStorage.loads === '2'")
-			p.Go(service.URL + "/_/deliveries")
-			p.Go(service.URL + "/_/documents")
-			p.WaitText("After it")
-			require.Equal(t, "4", browsertest.Eval[string](p, "sessionStorage.loads"), "two of them by the test")
-		})
-	}
+	service := newConsole(t)
+	streams.gone.Store(false)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.AllowErrors("404")
+	p.Before(`sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;`)
+	p.Go(service.URL + "/_/documents")
+	service.AddDocument(oneSigner("Before it"))
+	p.WaitText("Before it")
+	streams.gone.Store(true)
+	service.AddDocument(oneSigner("After it")) // the stream ends
+	p.Wait("sessionStorage.loads === '2'")
+	p.Go(service.URL + "/_/deliveries")
+	p.Go(service.URL + "/_/documents")
+	p.WaitText("After it")
+	require.Equal(t, "4", browsertest.Eval[string](p, "sessionStorage.loads"), "two of them by the test")
 }
