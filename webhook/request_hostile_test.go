@@ -54,6 +54,18 @@ func TestHugeBody(t *testing.T) {
 	}
 }
 
+// TestAnnouncedBody announces the largest body allowed and sends little of it.
+func TestAnnouncedBody(t *testing.T) {
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	r := webhooktest.NewRequest(target, secret, noon, nil)
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("[")), maxBody
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	require.Equal(t, 401, serveRequest(h, r).Code)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10))
+}
+
 // TestRefusedBeforeReading has requests that cannot be genuine whatever their body is.
 func TestRefusedBeforeReading(t *testing.T) {
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
