@@ -1,11 +1,13 @@
 package refserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -69,16 +71,21 @@ type WebhookFault struct {
 	Reencode  bool          `json:"reencode,omitempty"`  // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
+// maxFaultBody is the maximum length of Fault.Body, in characters. It is twice what the client of this module reads of an answer.
+const maxFaultBody = 64 << 20
+
 // Fail makes API requests go wrong from now on, and returns the fault's id.
 func (s *Server) Fail(f Fault) (id string, err error) {
-	if err := f.checkTexts(); err != nil {
-		return "", err
-	}
-	f.RetryAfter = strings.TrimSpace(f.RetryAfter) // as HTTP does
-	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Cut", int64(f.Cut)}, number{"Latency", int64(f.Latency)}); err != nil {
-		return "", err
-	}
+	plain := strings.TrimSpace(f.RetryAfter) // as HTTP does
+	err = cmp.Or(checkName("DocumentID", f.DocumentID), checkName("RetryAfter", f.RetryAfter), signing.CheckLength("Body", f.Body, maxFaultBody),
+		notNegative("Nth", f.Nth), notNegative("Times", f.Times), notNegative("Cut", f.Cut), notNegative("Latency", f.Latency))
 	switch {
+	case err != nil:
+		return "", err
+	case strings.ContainsFunc(f.RetryAfter, unicode.IsControl):
+		return "", invalid("RetryAfter", "has a control character, which no header can have")
+	case plain == "" && f.RetryAfter != "":
+		return "", invalid("RetryAfter", "has only spaces, which no header keeps")
 	case s.store.Closed():
 		return "", store.ErrClosed
 	case f.Operation != "" && !slices.Contains(Operations(), f.Operation):
@@ -90,6 +97,7 @@ func (s *Server) Fail(f Fault) (id string, err error) {
 	case f.DocumentID != "" && !wellFormed(f.DocumentID):
 		return "", malformedID(f.DocumentID)
 	}
+	f.RetryAfter = plain
 	effect := f
 	effect.Operation, effect.DocumentID, effect.Nth, effect.Times, effect.Probability, effect.AfterWork = "", "", 0, 0, 0, false
 	if effect == (Fault{}) {
@@ -100,13 +108,11 @@ func (s *Server) Fail(f Fault) (id string, err error) {
 
 // FailWebhooks makes webhook attempts go wrong from now on, and returns the fault's id.
 func (s *Server) FailWebhooks(f WebhookFault) (id string, err error) {
-	if err := f.checkTexts(); err != nil {
-		return "", err
-	}
-	if err := notNegative(number{"Nth", int64(f.Nth)}, number{"Times", int64(f.Times)}, number{"Delay", int64(f.Delay)}); err != nil {
-		return "", err
-	}
+	err = cmp.Or(checkName("Secret", f.Secret), checkName("Type", f.Type),
+		notNegative("Nth", f.Nth), notNegative("Times", f.Times), notNegative("Delay", f.Delay))
 	switch {
+	case err != nil:
+		return "", err
 	case s.store.Closed():
 		return "", store.ErrClosed
 	case f.EventType != "" && !slices.Contains(signing.EventTypes[:], signing.EventType(f.EventType)):
@@ -120,10 +126,7 @@ func (s *Server) FailWebhooks(f WebhookFault) (id string, err error) {
 	case f.Shift%time.Millisecond != 0:
 		return "", invalid("Shift", "%v is not a whole number of milliseconds, as x-timestamp is", f.Shift)
 	}
-	if err := f.checkEffect(); err != nil {
-		return "", err
-	}
-	if err := s.checkWebhook(f); err != nil {
+	if err := cmp.Or(f.checkEffect(), s.checkWebhook(f)); err != nil {
 		return "", err
 	}
 	f.DocumentID = strings.ToLower(f.DocumentID)

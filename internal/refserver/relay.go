@@ -15,7 +15,7 @@ func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err err
 	if id == "" {
 		return nil, invalid("id", "is empty")
 	}
-	if err := checkNames(text{"id", id}); err != nil {
+	if err := checkName("id", id); err != nil {
 		return nil, err
 	}
 	records := make([]store.Webhook, len(webhooks))

@@ -217,6 +217,10 @@ func (s *Server) Close() {
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
+// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
+// with the server.
+func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.transport} }
+
 // stampClock returns the time for x-timestamp.
 func (s *Server) stampClock() time.Time {
 	if s.options.VirtualTimestamps {

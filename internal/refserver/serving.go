@@ -53,7 +53,3 @@ func (s *serving) close() {
 	s.server.Close()
 	s.wait.Wait()
 }
-
-// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
-// with the server.
-func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.transport} }

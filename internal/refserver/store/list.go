@@ -29,30 +29,25 @@ func (k key) compare(o key) int {
 const blockSize = 256
 
 // list holds records in the order of their keys, in blocks, so that inserting, removing, and skipping to a page cost about
-// as much with 100,000 records as with 1,000.
+// as much with 100,000 records as with 1,000. Whoever has copied the blocks of a list, which is little, reads the list as it was without
+// a lock.
 type list[T any] struct {
 	key    func(*T) key
 	name   func(*T) string // what searches look at; nil: nothing
-	blocks []*block[T]     // none is empty
+	blocks [][]*T          // none is empty, and none is ever changed: another block takes its place
 	n      int
-}
-
-// block is a part of a list. It is never changed: a list that changes has another block in its place. So whoever has copied the blocks of a
-// list, which is little, reads the list as it was without a lock.
-type block[T any] struct {
-	records []*T
 }
 
 // find returns the block and the place in it of the first record whose key is not less than k.
 func (l *list[T]) find(k key) (block, place int) {
 	block = sort.Search(len(l.blocks), func(b int) bool {
-		records := l.blocks[b].records
+		records := l.blocks[b]
 		return l.key(records[len(records)-1]).compare(k) >= 0
 	})
 	if block == len(l.blocks) {
 		return block, 0
 	}
-	records := l.blocks[block].records
+	records := l.blocks[block]
 	place = sort.Search(len(records), func(i int) bool { return l.key(records[i]).compare(k) >= 0 })
 	return block, place
 }
@@ -60,54 +55,54 @@ func (l *list[T]) find(k key) (block, place int) {
 // at returns the record with the key k, or nil.
 func (l *list[T]) at(k key) *T {
 	b, i := l.find(k)
-	if b == len(l.blocks) || l.key(l.blocks[b].records[i]) != k {
+	if b == len(l.blocks) || l.key(l.blocks[b][i]) != k {
 		return nil
 	}
-	return l.blocks[b].records[i]
+	return l.blocks[b][i]
 }
 
 // put inserts v, or replaces the record with the same key.
 func (l *list[T]) put(v *T) {
 	k := l.key(v)
 	b, i := l.find(k)
-	if b < len(l.blocks) && l.key(l.blocks[b].records[i]) == k {
-		records := slices.Clone(l.blocks[b].records)
+	if b < len(l.blocks) && l.key(l.blocks[b][i]) == k {
+		records := slices.Clone(l.blocks[b])
 		records[i] = v
-		l.blocks[b] = &block[T]{records: records}
+		l.blocks[b] = records
 		return
 	}
 	l.n++
 	last := len(l.blocks) - 1
-	if b > last && (last < 0 || len(l.blocks[last].records) == blockSize) {
-		l.blocks = append(l.blocks, &block[T]{records: []*T{v}})
+	if b > last && (last < 0 || len(l.blocks[last]) == blockSize) {
+		l.blocks = append(l.blocks, []*T{v})
 		return
 	}
 	if b > last { // behind what the blocks that were copied show
-		l.blocks[last] = &block[T]{records: append(l.blocks[last].records, v)}
+		l.blocks[last] = append(l.blocks[last], v)
 		return
 	}
-	records := slices.Concat(l.blocks[b].records[:i], []*T{v}, l.blocks[b].records[i:])
+	records := slices.Concat(l.blocks[b][:i], []*T{v}, l.blocks[b][i:])
 	if len(records) <= blockSize {
-		l.blocks[b] = &block[T]{records: records}
+		l.blocks[b] = records
 		return
 	}
 	half := len(records) / 2
-	l.blocks[b] = &block[T]{records: slices.Clone(records[:half])}
-	l.blocks = slices.Insert(l.blocks, b+1, &block[T]{records: slices.Clone(records[half:])})
+	l.blocks[b] = slices.Clone(records[:half])
+	l.blocks = slices.Insert(l.blocks, b+1, slices.Clone(records[half:]))
 }
 
 // remove takes out the record with the key k, if there is one.
 func (l *list[T]) remove(k key) {
 	b, i := l.find(k)
-	if b == len(l.blocks) || l.key(l.blocks[b].records[i]) != k {
+	if b == len(l.blocks) || l.key(l.blocks[b][i]) != k {
 		return
 	}
 	l.n--
-	if len(l.blocks[b].records) == 1 {
+	if len(l.blocks[b]) == 1 {
 		l.blocks = slices.Delete(l.blocks, b, b+1)
 		return
 	}
-	l.blocks[b] = &block[T]{records: slices.Concat(l.blocks[b].records[:i], l.blocks[b].records[i+1:])}
+	l.blocks[b] = slices.Concat(l.blocks[b][:i], l.blocks[b][i+1:])
 }
 
 // asItIs returns the list as it is now, which may be read without a lock.
@@ -119,7 +114,7 @@ func (l *list[T]) asItIs() list[T] {
 func (l *list[T]) rank(k key) int {
 	b, i := l.find(k)
 	for _, block := range l.blocks[:b] {
-		i += len(block.records)
+		i += len(block)
 	}
 	return i
 }
@@ -129,7 +124,7 @@ func (l *list[T]) first() *T {
 	if l.n == 0 {
 		return nil
 	}
-	return l.blocks[0].records[0]
+	return l.blocks[0][0]
 }
 
 // last returns the record with the greatest key, or nil.
@@ -137,7 +132,7 @@ func (l *list[T]) last() *T {
 	if l.n == 0 {
 		return nil
 	}
-	records := l.blocks[len(l.blocks)-1].records
+	records := l.blocks[len(l.blocks)-1]
 	return records[len(records)-1]
 }
 
@@ -152,21 +147,21 @@ func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 		return
 	}
 	b := 0
-	for start >= len(l.blocks[b].records) {
-		start -= len(l.blocks[b].records)
+	for start >= len(l.blocks[b]) {
+		start -= len(l.blocks[b])
 		b++
 	}
 	for ; count > 0; count-- {
-		if !fn(l.blocks[b].records[start]) {
+		if !fn(l.blocks[b][start]) {
 			return
 		}
 		if ascending {
-			if start++; start == len(l.blocks[b].records) {
+			if start++; start == len(l.blocks[b]) {
 				b, start = b+1, 0
 			}
 		} else if start--; start < 0 && b > 0 {
 			b--
-			start = len(l.blocks[b].records) - 1
+			start = len(l.blocks[b]) - 1
 		}
 	}
 }

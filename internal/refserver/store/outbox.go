@@ -252,11 +252,7 @@ func (tx *Tx) Delivery(id string) (Delivery, error) {
 // Deliveries returns every delivery, in the order they were enqueued.
 func (tx *Tx) Deliveries() Records[Delivery] {
 	all := tx.s.outbox.all
-	parts := make([][]*Delivery, len(all.blocks))
-	for i, b := range all.blocks {
-		parts[i] = b.records
-	}
-	return Records[Delivery]{parts, all.n}
+	return Records[Delivery]{slices.Clone(all.blocks), all.n}
 }
 
 // CountDeliveries returns how many deliveries have the status.
