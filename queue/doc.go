@@ -59,6 +59,6 @@
 // [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md#durable-receiving
 package queue
 
-// Where to begin in the code. The interface and the work: queue.go, handler.go, receive.go, run.go, work.go, manage.go and sweep.go, in the
-// order in which an event meets them. The statements: sql.go, then claim.go and settle.go, which both databases share, schema.go,
-// postgres.go and sqlite.go. The event and its order: entry.go and order.go.
+// Where to begin in the code. The interface and the work: queue.go, handler.go, receive.go, run.go, wake.go, work.go,
+// manage.go and sweep.go, in the order in which an event meets them. The statements: sql.go, then claim.go and settle.go,
+// which both databases share, schema.go, postgres.go and sqlite.go. The event and its order: entry.go and order.go.
