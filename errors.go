@@ -35,8 +35,8 @@ var (
 	// did not say.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without a
-	// known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the LimitStore did not answer. The call is
-	// safe to repeat.
+	// known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the LimitStore did not
+	// answer. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after everything
 	// that was found. Error.Yielded and Error.Reported say how much that is.

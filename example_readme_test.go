@@ -29,6 +29,17 @@ func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []st
 	}, nil))
 }
 
+// The README's list.
+func readmeList(ctx context.Context, client *signforms.Client) error {
+	for d, err := range client.Documents.All(ctx, signforms.DocumentListParams{}) {
+		if err != nil {
+			return err // the list is not whole
+		}
+		fmt.Println(d.DocumentID, d.DocumentName, d.Status)
+	}
+	return nil
+}
+
 // It gets the ids that were stored with the send.
 func TestREADMEReceive(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
@@ -48,6 +59,7 @@ func TestREADMEReceive(t *testing.T) {
 	require.NoError(t, service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
 	require.NoError(t, service.Settle(t.Context()))
 	require.Contains(t, got, sent.SignerIDs()[0])
+	require.NoError(t, readmeList(t.Context(), service.Client()))
 }
 
 // The README's program that sends.

@@ -193,16 +193,17 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 //   - No candidate: the template was not sent, if you called SentCandidates at least Options.AttemptTimeout and one minute after
 //     Send had returned; by default that is 90 seconds. Until then the request may still arrive. Measure the time with a
 //     monotonic clock, as time.Since does. After a restart of the program, start counting again.
-//   - One candidate: it is this send, if the addresses of all its signers can be read and nobody else sent the template to the
-//     same people. Otherwise let a person decide.
+//   - One candidate: it is this send, if it shows the addresses of your receivers in full and nobody else sent the template to
+//     them. Otherwise let a person decide.
 //   - Several candidates: let a person decide. Do not send again.
 //
-// SentCandidates does not find a document that was deleted, that is in another workspace, or in which a signer's address was
-// changed. Another send of the same template to the same people is a candidate too, however old it is. So send a template to
+// SentCandidates does not find a document that the service does not list, as it may do with deleted ones, that is in another
+// workspace, or in which a signer's address was changed. Another send of the same template to the same people is a candidate too, however old it is. So send a template to
 // the same receivers only after the outcome of the last such send is known.
 //
-// The service may hide the addresses of signers. Then every document of the template that known does not report is a candidate
-// for every send. In that case resolve one doubtful send of a template before you begin the next.
+// The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as somebody
+// else's: then no candidate proves nothing. With any other mask, every document of the template that known does not report is a
+// candidate for every send: resolve one doubtful send of a template before you begin the next.
 func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendParams, known func(documentID string) bool) ([]Respondent, error) {
 	var found []Respondent
 	for r, err := range s.AllRespondents(ctx, RespondentListParams{TemplateID: p.TemplateID}) {

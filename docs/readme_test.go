@@ -23,7 +23,8 @@ func TestREADMEProgramsAreCompiled(t *testing.T) {
 	require.NoError(t, err)
 	for page, want := range map[string][]string{
 		"README.md": {
-			program(t, source, "Example_send"), lines(t, source, "readmeReceive"), program(t, source, "TestOfferIsSigned"),
+			program(t, source, "Example_send"), lines(t, source, "readmeList"), lines(t, source, "readmeReceive"),
+			program(t, source, "TestOfferIsSigned"),
 		},
 		"docs/receiving.md": {program(t, source, "Example_receive")},
 	} {
