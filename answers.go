@@ -3,6 +3,7 @@ package signforms
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -326,7 +327,7 @@ func (r *run) notSent() error {
 		return e
 	}
 	e := &Error{Method: r.name, Operation: r.op, Local: true, Message: "nothing was sent: " + r.stopped.Error(), cause: r.stopped}
-	if !isContextError(r.stopped) {
+	if !errors.Is(r.stopped, context.Canceled) && !errors.Is(r.stopped, context.DeadlineExceeded) {
 		e.kinds = []error{ErrUnavailable}
 	}
 	return e

@@ -1,6 +1,7 @@
 package signforms
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -153,15 +154,9 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 func (c *Client) BaseURL() string { return c.caller.base }
 
 func (o Options) withDefaults() Options {
-	if o.HTTPClient == nil {
-		o.HTTPClient = http.DefaultClient
-	}
-	if o.AttemptTimeout == 0 {
-		o.AttemptTimeout = 30 * time.Second
-	}
-	if o.MaxAttempts == 0 {
-		o.MaxAttempts = 4
-	}
+	o.HTTPClient = cmp.Or(o.HTTPClient, http.DefaultClient)
+	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, 30*time.Second)
+	o.MaxAttempts = cmp.Or(o.MaxAttempts, 4)
 	if o.RetryWaitMin == 0 {
 		o.RetryWaitMin = 500 * time.Millisecond
 		if o.RetryWaitMax > 0 {

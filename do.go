@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -101,12 +100,6 @@ func (r Request) check(out any) (body []byte, problems checks) {
 	if problem := pathProblem(r.Path); problem != "" {
 		problems.add("Path", problem)
 	}
-	for name, values := range r.Query {
-		if !utf8.ValidString(name + strings.Join(values, "")) {
-			problems.add("Query", "must be valid UTF-8")
-			break
-		}
-	}
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
 		problems.add("out", "must be a pointer, or nil")
 	}
@@ -119,8 +112,6 @@ func (r Request) check(out any) (body []byte, problems checks) {
 		problems.add("Body", fmt.Sprintf("cannot be encoded as JSON (%T)", r.Body))
 	case r.Method == http.MethodGet:
 		problems.add("Body", "must be nil for a GET")
-	case !utf8.Valid(body):
-		problems.add("Body", "must be valid UTF-8")
 	}
 	return body, problems
 }
@@ -151,16 +142,7 @@ type run struct {
 	stopped error // why no further attempt was made: no slot, or the context ended
 }
 
-// do makes one call and decodes the answer into out, a pointer to a struct. It returns the answer's bytes.
-func (c *caller) do(ctx context.Context, req request, out any) ([]byte, error) {
-	run, err := c.perform(ctx, req, out)
-	if err != nil {
-		return nil, err
-	}
-	return run.last.Body, nil
-}
-
-// perform does the same and returns the run, whose last outcome is a success.
+// perform makes one call and decodes the answer into out, a pointer to a struct. The last outcome of the run is a success.
 func (c *caller) perform(ctx context.Context, req request, out any) (r *run, err error) {
 	err = c.observed(ctx, req.op, func(ctx context.Context) error {
 		wire, err := c.written(req)

@@ -2,7 +2,6 @@ package signforms_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/url"
 	"testing"
 
@@ -98,27 +97,25 @@ func TestDoRefuses(t *testing.T) {
 		out     any
 		field   string
 	}{
-		"method":                 {request: signforms.Request{Method: "HEAD", Path: "/x"}, field: "Method"},
-		"method in lower case":   {request: signforms.Request{Method: "get", Path: "/x"}, field: "Method"},
-		"no path":                {request: signforms.Request{}, field: "Path"},
-		"path without a slash":   {request: signforms.Request{Path: "x"}, field: "Path"},
-		"another host":           {request: signforms.Request{Path: "https://evil.example.com/x"}, field: "Path"},
-		"user info":              {request: signforms.Request{Path: "@evil.example.com/x"}, field: "Path"},
-		"query in the path":      {request: signforms.Request{Path: "/x?y=z"}, field: "Path"},
-		"fragment":               {request: signforms.Request{Path: "/x#y"}, field: "Path"},
-		"blank":                  {request: signforms.Request{Path: "/x y"}, field: "Path"},
-		"line break":             {request: signforms.Request{Path: "/x\r\nX-Evil: 1"}, field: "Path"},
-		"backslash":              {request: signforms.Request{Path: `/x\y`}, field: "Path"},
-		"step up":                {request: signforms.Request{Path: "/x/../../y"}, field: "Path"},
-		"escaped step up":        {request: signforms.Request{Path: "/x/%2e%2E/y"}, field: "Path"},
-		"not escaped":            {request: signforms.Request{Path: "/{x}"}, field: "Path"},
-		"half an escape":         {request: signforms.Request{Path: "/x%2"}, field: "Path"},
-		"query that is no UTF-8": {request: signforms.Request{Path: "/x", Query: url.Values{"a": {"b", "\xff"}}}, field: "Query"},
-		"body of a GET":          {request: signforms.Request{Path: "/x", Body: 1}, field: "Body"},
-		"body that is no JSON":   {request: signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, field: "Body"},
-		"body that is no UTF-8":  {request: signforms.Request{Method: "POST", Path: "/x", Body: json.RawMessage("\"\xff\"")}, field: "Body"},
-		"out by value":           {request: signforms.Request{Path: "/x"}, out: 1, field: "out"},
-		"nil pointer":            {request: signforms.Request{Path: "/x"}, out: nowhere, field: "out"},
+		"method":               {request: signforms.Request{Method: "HEAD", Path: "/x"}, field: "Method"},
+		"method in lower case": {request: signforms.Request{Method: "get", Path: "/x"}, field: "Method"},
+		"no path":              {request: signforms.Request{}, field: "Path"},
+		"path without a slash": {request: signforms.Request{Path: "x"}, field: "Path"},
+		"another host":         {request: signforms.Request{Path: "https://evil.example.com/x"}, field: "Path"},
+		"user info":            {request: signforms.Request{Path: "@evil.example.com/x"}, field: "Path"},
+		"query in the path":    {request: signforms.Request{Path: "/x?y=z"}, field: "Path"},
+		"fragment":             {request: signforms.Request{Path: "/x#y"}, field: "Path"},
+		"blank":                {request: signforms.Request{Path: "/x y"}, field: "Path"},
+		"line break":           {request: signforms.Request{Path: "/x\r\nX-Evil: 1"}, field: "Path"},
+		"backslash":            {request: signforms.Request{Path: `/x\y`}, field: "Path"},
+		"step up":              {request: signforms.Request{Path: "/x/../../y"}, field: "Path"},
+		"escaped step up":      {request: signforms.Request{Path: "/x/%2e%2E/y"}, field: "Path"},
+		"not escaped":          {request: signforms.Request{Path: "/{x}"}, field: "Path"},
+		"half an escape":       {request: signforms.Request{Path: "/x%2"}, field: "Path"},
+		"body of a GET":        {request: signforms.Request{Path: "/x", Body: 1}, field: "Body"},
+		"body that is no JSON": {request: signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, field: "Body"},
+		"out by value":         {request: signforms.Request{Path: "/x"}, out: 1, field: "out"},
+		"nil pointer":          {request: signforms.Request{Path: "/x"}, out: nowhere, field: "out"},
 	} {
 		_, err := c.Do(t.Context(), r.request, r.out)
 		clienttest.RequireMatches(t, err, signforms.ErrInvalid)

@@ -80,14 +80,6 @@ func (p DocumentListParams) inputs(m method, t SigningType) (call.Inputs, error)
 	if p.DocumentID != "" {
 		c.uuid("DocumentID", p.DocumentID)
 	}
-	for _, end := range []struct {
-		name string
-		at   time.Time
-	}{{"DateFrom", p.DateFrom}, {"DateTo", p.DateTo}} {
-		if y := end.at.UTC().Year(); y < 0 || y > 9999 { // RFC 3339 has four digits
-			c.add(end.name, "must be in a year from 0 to 9999")
-		}
-	}
 	if !p.DateFrom.IsZero() && !p.DateTo.IsZero() && p.DateFrom.After(p.DateTo) {
 		c.add("DateFrom", "must not be after the end of the period")
 	}
@@ -160,12 +152,12 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 		return nil, err
 	}
 	var answer wireVoid
-	raw, err := s.c.do(ctx, request{method: voidDocument, in: in, again: voidInDoubt}, &answer)
+	run, err := s.c.perform(ctx, request{method: voidDocument, in: in, again: voidInDoubt}, &answer)
 	if err != nil {
 		return nil, err
 	}
 	return &VoidResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
-		AlreadyVoided: answer.already(), Raw: raw}, nil
+		AlreadyVoided: answer.already(), Raw: run.last.Body}, nil
 }
 
 type wireDocuments struct {

@@ -2,7 +2,6 @@ package signforms
 
 import (
 	"cmp"
-	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -173,10 +172,6 @@ var statusAdvice = map[int]string{
 	http.StatusNotFound:             "check the ids, the base URL and the endpoint",
 	http.StatusMethodNotAllowed:     "check the endpoint",
 	http.StatusUnsupportedMediaType: "check the endpoint",
-}
-
-func isContextError(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // checks collects the wrong inputs of one call. A problem names the rule and never the value, which may be personal data.

@@ -48,10 +48,11 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 		return nil, err
 	}
 	var res FormSendResult
-	var err error
-	if res.Raw, err = s.c.do(ctx, p.body().request(sendForm), &res); err != nil {
+	run, err := s.c.perform(ctx, p.body().request(sendForm), &res)
+	if err != nil {
 		return nil, err
 	}
+	res.Raw = run.last.Body
 	return &res, nil
 }
 

@@ -3,10 +3,10 @@ package signforms
 // Stores of reminder slots. What holds a reminder back is decided in internal/reminderlimit/budget.go.
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -62,17 +62,13 @@ type MemoryLimitStore struct {
 	now   func() time.Time
 	mu    sync.Mutex
 	keys  map[string]*heldKey
+	sweep int // with so many keys, those that are free are forgotten
 	slots uint64
 }
 
 type heldKey struct {
-	slots        []heldSlot // in the order they free
+	slots        map[string]time.Time // when each frees
 	blockedUntil time.Time
-}
-
-type heldSlot struct {
-	id    string
-	until time.Time
 }
 
 // NewMemoryLimitStore returns an empty store. now is its clock; nil means time.Now.
@@ -87,30 +83,22 @@ func NewMemoryLimitStore(now func() time.Time) *MemoryLimitStore {
 func (s *MemoryLimitStore) Take(_ context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	k := s.key(key, now)
-	if wait := k.free(limit, 0, now); wait > 0 {
+	k, now := s.key(key)
+	if wait := k.frees(limit, now)[0]; wait > 0 {
 		return "", wait, nil
 	}
 	s.slots++
-	slot := heldSlot{strconv.FormatUint(s.slots, 36), now.Add(hold)}
-	k.hold(slot)
-	return slot.id, 0, nil
+	slot := strconv.FormatUint(s.slots, 36)
+	k.slots[slot] = now.Add(hold)
+	return slot, 0, nil
 }
 
 // Settle implements [LimitStore].
 func (s *MemoryLimitStore) Settle(_ context.Context, key, slot string, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	k := s.key(key, now)
-	k.slots = slices.DeleteFunc(k.slots, func(h heldSlot) bool { return h.id == slot })
-	if keep > 0 {
-		k.hold(heldSlot{slot, now.Add(keep)})
-	}
-	if !k.inUse(now) {
-		delete(s.keys, key)
-	}
+	k, now := s.key(key)
+	k.slots[slot] = now.Add(keep)
 	return nil
 }
 
@@ -118,8 +106,7 @@ func (s *MemoryLimitStore) Settle(_ context.Context, key, slot string, keep time
 func (s *MemoryLimitStore) Block(_ context.Context, key string, d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	k := s.key(key, now)
+	k, now := s.key(key)
 	if until := now.Add(d); until.After(k.blockedUntil) {
 		k.blockedUntil = until
 	}
@@ -130,61 +117,43 @@ func (s *MemoryLimitStore) Block(_ context.Context, key string, d time.Duration)
 func (s *MemoryLimitStore) Peek(_ context.Context, key string, limit int) ([]time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
-	k := s.keys[key]
-	if k == nil {
-		k = &heldKey{}
-	}
-	k.expire(now)
-	waits := make([]time.Duration, limit)
-	for i := range waits {
-		waits[i] = k.free(limit, i, now)
-	}
-	return waits, nil
+	k, now := s.key(key)
+	return k.frees(limit, now), nil
 }
 
-// key returns what is held of key now.
-func (s *MemoryLimitStore) key(key string, now time.Time) *heldKey {
-	k := s.keys[key]
+// key returns what is held of a key, and the time. A sweep for each doubling of the keys forgets those that are free.
+func (s *MemoryLimitStore) key(key string) (*heldKey, time.Time) {
+	k, now := s.keys[key], s.now()
 	if k == nil {
-		s.forgetSome(now)
-		k = &heldKey{}
+		if len(s.keys) >= s.sweep {
+			maps.DeleteFunc(s.keys, func(_ string, k *heldKey) bool { return k.free(now) })
+			s.sweep = 2*len(s.keys) + 16
+		}
+		k = &heldKey{slots: map[string]time.Time{}}
 		s.keys[key] = k
 	}
-	k.expire(now)
-	return k
+	return k, now
 }
 
-// forgetSome looks at four keys, which map iteration chooses at random, and forgets those that are free. It runs once per
-// new key. So about a quarter of the keys are free at most, and no call takes long.
-func (s *MemoryLimitStore) forgetSome(now time.Time) {
-	looked := 0
-	for key, k := range s.keys {
-		if k.expire(now); !k.inUse(now) {
-			delete(s.keys, key)
-		}
-		if looked++; looked == 4 {
-			return
-		}
+// free reports whether nothing of a key is held, and forgets the slots that are free.
+func (k *heldKey) free(now time.Time) bool {
+	maps.DeleteFunc(k.slots, func(_ string, until time.Time) bool { return !until.After(now) })
+	return len(k.slots) == 0 && !k.blockedUntil.After(now)
+}
+
+// frees returns how long until each of limit slots can be taken, soonest first.
+func (k *heldKey) frees(limit int, now time.Time) []time.Duration {
+	waits := make([]time.Duration, limit)
+	if k.free(now) {
+		return waits
 	}
-}
-
-func (k *heldKey) inUse(now time.Time) bool { return len(k.slots) > 0 || k.blockedUntil.After(now) }
-
-func (k *heldKey) expire(now time.Time) {
-	k.slots = slices.DeleteFunc(k.slots, func(h heldSlot) bool { return !h.until.After(now) })
-}
-
-func (k *heldKey) hold(h heldSlot) {
-	i, _ := slices.BinarySearchFunc(k.slots, h, func(a, b heldSlot) int { return cmp.Or(a.until.Compare(b.until), -1) })
-	k.slots = slices.Insert(k.slots, i, h)
-}
-
-// free tells how long until the i-th of limit slots can be taken, counted from 0.
-func (k *heldKey) free(limit, i int, now time.Time) time.Duration {
-	at := k.blockedUntil
-	if i -= limit - len(k.slots); i >= 0 && k.slots[i].until.After(at) {
-		at = k.slots[i].until
+	held := slices.SortedFunc(maps.Values(k.slots), time.Time.Compare)
+	for i := range waits {
+		at := k.blockedUntil
+		if n := i - (limit - len(held)); n >= 0 && held[n].After(at) {
+			at = held[n]
+		}
+		waits[i] = max(at.Sub(now), 0)
 	}
-	return max(at.Sub(now), 0)
+	return waits
 }

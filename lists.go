@@ -155,20 +155,18 @@ func value[T any](p *T) (v T) {
 // more believes a promise when the fields of a page with records contradict each other: reading a page too many costs less than
 // missing one.
 func (f *wirePagination) more(current, items int) paging.More {
-	var promised, denied bool
-	if unset := items > 0 && f.TotalPages != nil && *f.TotalPages == 0; f.HasNextPage != nil && !unset {
-		promised, denied = *f.HasNextPage, !*f.HasNextPage
-	}
-	if f.TotalPages != nil && (*f.TotalPages > 0 || items == 0) {
-		promised, denied = promised || current < *f.TotalPages, denied || current >= *f.TotalPages
-	}
-	switch {
-	case promised == denied && (!promised || items == 0):
+	if items > 0 && f.TotalPages != nil && *f.TotalPages == 0 { // nothing is set
 		return paging.MoreUnknown
-	case promised:
-		return paging.Promised
 	}
-	return paging.NoMore
+	promised := value(f.HasNextPage) || f.TotalPages != nil && current < *f.TotalPages
+	denied := f.HasNextPage != nil && !*f.HasNextPage || f.TotalPages != nil && current >= *f.TotalPages
+	switch {
+	case promised && (items > 0 || !denied):
+		return paging.Promised
+	case denied && !promised:
+		return paging.NoMore
+	}
+	return paging.MoreUnknown
 }
 
 // only returns the item with the id. A service that ignores the filter answers with other items: then nothing is known of this one.

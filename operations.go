@@ -91,19 +91,15 @@ type operation struct {
 // lists and sends. The methods of void and reminder are not documented by the service, nor where it reads their inputs: its
 // description calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments:   {at(http.MethodGet, "/get-documents", InputsQuery), call.Repeatable, []string{"documentId", "documentType"}},
-	OpVoidDocument:    {at(http.MethodPost, "/void-document", InputsBoth), call.Repeatable, ofDocument},
-	OpSendReminder:    {at(http.MethodPost, "/send-reminder", InputsBoth), call.NotRepeatable, ofDocument},
-	OpSend:            {at(http.MethodPost, "/pdf-template-lambda", InputsBody), call.NotRepeatable, []string{"documentId", "signingType"}},
-	OpListRespondents: {at(http.MethodGet, "/get-template-respondent", InputsQuery), call.Repeatable, []string{"templateId", "respondentDocumentId"}},
-	OpListResponses:   {at(http.MethodGet, "/get-form-responses", InputsQuery), call.Repeatable, []string{"formId", "responseId"}},
+	OpListDocuments:   {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Repeatable, []string{"documentId", "documentType"}},
+	OpVoidDocument:    {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Repeatable, ofDocument},
+	OpSendReminder:    {Endpoint{http.MethodPost, "/send-reminder", InputsBoth, false}, call.NotRepeatable, ofDocument},
+	OpSend:            {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody, false}, call.NotRepeatable, []string{"documentId", "signingType"}},
+	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery, false}, call.Repeatable, []string{"templateId", "respondentDocumentId"}},
+	OpListResponses:   {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery, false}, call.Repeatable, []string{"formId", "responseId"}},
 }
 
 var ofDocument = []string{"documentId", "documentType", "responseId"}
-
-func at(method, path string, inputs Inputs) Endpoint {
-	return Endpoint{Method: method, Path: path, Inputs: inputs}
-}
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 

@@ -45,12 +45,12 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 		return nil, err
 	}
 	var answer wireReminder
-	raw, err := s.c.do(ctx, request{method: sendReminder, in: in, maxWait: maxWait}, &answer)
+	run, err := s.c.perform(ctx, request{method: sendReminder, in: in, maxWait: maxWait}, &answer)
 	if err != nil {
 		return nil, err
 	}
 	return &RemindResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
-		RemindersSent: answer.remindersSent(), Raw: raw}, nil
+		RemindersSent: answer.remindersSent(), Raw: run.last.Body}, nil
 }
 
 // RemindOutcome is the result for one reference given to RemindAll.

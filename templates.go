@@ -177,10 +177,11 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
 	}
 	var res SendResult
-	var err error
-	if res.Raw, err = s.c.do(ctx, body.request(sendTemplate), &res); err != nil {
+	run, err := s.c.perform(ctx, body.request(sendTemplate), &res)
+	if err != nil {
 		return nil, err
 	}
+	res.Raw = run.last.Body
 	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
 	res.CreatedDocumentStatus = res.CreatedDocumentStatus.normal()
 	return &res, nil

@@ -28,12 +28,12 @@ func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
 // PDF_TEMPLATE:<template id>:<created document id>. Its error matches ErrInvalid.
 func ParseDocumentRef(text string) (DocumentRef, error) {
 	var r DocumentRef
-	kind, ids, _ := strings.Cut(text, refSeparator)
+	kind, ids, _ := strings.Cut(text, ":")
 	switch kind {
 	case string(TypePDF):
 		r = PDFDocument(ids)
 	case string(TypePDFTemplate):
-		template, created, _ := strings.Cut(ids, refSeparator)
+		template, created, _ := strings.Cut(ids, ":")
 		r = TemplateDocument(template, created)
 	default:
 		var c checks
@@ -46,9 +46,6 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 	return r, nil
 }
 
-// refSeparator separates the parts of a reference's text. No id contains it.
-const refSeparator = ":"
-
 var parseRef = method{name: "parse document reference"}
 
 // String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero DocumentRef.
@@ -60,7 +57,7 @@ func (r DocumentRef) String() string {
 	if r == (DocumentRef{}) {
 		return ""
 	}
-	return strings.Join(parts, refSeparator)
+	return strings.Join(parts, ":")
 }
 
 // MarshalText returns the text of String, so that a reference works in JSON, logs and flags. It returns an error for a

@@ -66,12 +66,12 @@ func (d *decoder) payload() []Event {
 	var events []Event
 	switch d.scan.Next() {
 	case '{':
-		events = []Event{d.element(0)}
+		events = []Event{d.event()}
 	case '[':
 		events = make([]Event, 0, 1+len(d.text)/512)
 		d.scan.Open()
 		for first := true; d.scan.More(first); first = false {
-			events = append(events, d.element(1))
+			events = append(events, d.element())
 		}
 	default:
 		d.notObject = true
@@ -86,31 +86,12 @@ var (
 	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
 )
 
-// element reads one element inside of depth arrays.
-func (d *decoder) element(depth int) (ev Event) {
-	object := d.scan.Next() == '{'
-	start := d.scan.Pos()
-	if object {
-		ev = d.event()
-	} else {
-		ev = d.noEvent()
+// element reads one element of an array.
+func (d *decoder) element() Event {
+	if d.scan.Next() == '{' {
+		return d.event()
 	}
-	if !d.scan.Failed() {
-		return ev
-	}
-	err := d.scan.Err()
-	if !d.scan.PassOver(start, depth) {
-		return ev // the payload is refused
-	}
-	return &UnknownEvent{meta: meta{raw: d.text[start:d.scan.Pos()]}, Err: &undecodableError{err}}
-}
-
-// undecodableError is the Err of an element that is JSON, and still cannot be read. It is kept as an event because it and its
-// neighbours are genuine.
-type undecodableError struct{ cause error }
-
-func (e *undecodableError) Error() string {
-	return "webhook: element cannot be read: " + e.cause.Error()
+	return d.noEvent()
 }
 
 // noEvent reads an element that is not an object. It is kept as an event because its neighbours are genuine.

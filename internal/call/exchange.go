@@ -121,10 +121,8 @@ func (o Outcome) NoAnswer(timeout time.Duration) string {
 		return context.Canceled.Error()
 	case errors.Is(o.Err, context.DeadlineExceeded):
 		return context.DeadlineExceeded.Error()
-	case errors.Is(o.Err, io.ErrUnexpectedEOF):
-		return "the answer broke off: " + o.Err.Error()
-	case errors.Is(o.Err, io.EOF):
-		return "the connection was closed before an answer came: " + o.Err.Error()
+	case errors.Is(o.Err, io.ErrUnexpectedEOF), errors.Is(o.Err, io.EOF):
+		return "the connection was closed before the whole answer came: " + o.Err.Error()
 	}
 	return o.Err.Error()
 }

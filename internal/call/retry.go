@@ -30,8 +30,9 @@ const (
 
 // retriable is the table of the package documentation.
 func (o Outcome) retriable(class Class) bool {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](o.Err)
 	switch {
-	case o.tooLarge || o.Err != nil && isCertificateError(o.Err): // will not get better
+	case o.tooLarge || untrusted: // will not get better
 		return false
 	case class == NotRepeatable:
 		return o.unwritten || o.Status == http.StatusTooManyRequests
@@ -53,15 +54,10 @@ func (o Outcome) MayBeDone() bool {
 	return !refused && !o.unwritten
 }
 
-func isCertificateError(err error) bool {
-	certErr := (*tls.CertificateVerificationError)(nil)
-	return errors.As(err, &certErr)
-}
-
 // checkRetry decides whether there is another attempt, and sets r.nextWait.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
-	if r.last.Stopped != nil || !again && !r.last.retriable(r.Class) {
+	if r.last.Stopped != nil || r.open || !again && !r.last.retriable(r.Class) {
 		return false, nil
 	}
 	r.nextWait = r.wait()
@@ -72,16 +68,15 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 	return !ok || time.Until(deadline) > r.nextWait, nil
 }
 
-// wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin.
-// It is 0 for a reminder whose 429 has closed the budget for at least that half: the wait for the next slot is longer.
+// wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin. A
+// reminder that was answered 429 has closed the budget, which makes it wait.
 func (r *run) wait() time.Duration {
 	least, most := r.RetryWaitMin/2, r.RetryWaitMax
 	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {
-		closed := closedFor(r.last.Header)
-		if r.closed && closed >= least {
+		if closedFor(r.last.Header) >= least {
 			return 0
 		}
-		return max(closed, least)
+		return least
 	}
 	if d, ok := RetryAfter(r.last.Header); ok {
 		return max(d, least)

@@ -212,7 +212,7 @@ func failures(certificates *httptest.Server) []failure {
 		{name: "reset after the first byte", behave: closingAfter(1, ""), reads: neverSeen, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
 		{name: "reset within the head", behave: closingAfter(100, ""), reads: neverSeen, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
 		{name: "reset after reading", behave: closingAfter(-1, ""), reads: fourTimes, sends: onceUnknown, is: io.EOF,
-			text: "the connection was closed before an answer came"},
+			text: "the connection was closed before the whole answer came"},
 		{name: "reset within the answer's head", behave: closingAfter(-1, "HTTP/1.1 200 O"), reads: fourTimes, sends: onceUnknown, is: io.ErrUnexpectedEOF},
 		{name: "answer is not HTTP", behave: closingAfter(-1, "SSH-2.0-OpenSSH_9.9\r\n\r\n"), reads: fourTimes, sends: onceUnknown, text: "malformed HTTP"},
 		{name: "truncated 200", behave: closingAfter(-1, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"message\":"),

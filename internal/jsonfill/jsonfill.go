@@ -63,11 +63,10 @@ func Object(doc []byte, limit int, targets ...any) error {
 
 // filler is one walk over a document.
 type filler struct {
-	src     []byte
-	scan    jsonscan.Scanner
-	left    int // bytes that may still be allocated
-	scratch []byte
-	err     error // the first; the walk goes on after it unless memory has run out
+	src  []byte
+	scan jsonscan.Scanner
+	left int   // bytes that may still be allocated
+	err  error // the first; the walk goes on after it unless memory has run out
 }
 
 // take counts an object of n bytes that is about to be allocated and reports whether there is room for it.
@@ -98,7 +97,7 @@ func (f *filler) object(targets ...reflect.Value) {
 		}
 		value, found := f.scan.Pos(), false
 		for _, t := range targets {
-			field, ok := planOf(t.Type())[string(f.raw(key))] // anew for each: a value read before may have taken its memory
+			field, ok := planOf(t.Type())[string(f.raw(key))] // in this form the text is not copied
 			if !ok {
 				continue
 			}
@@ -114,20 +113,16 @@ func (f *filler) object(targets ...reflect.Value) {
 	}
 }
 
-// raw returns the content of a string; it is valid until the next call.
+// raw returns the content of a string.
 func (f *filler) raw(t jsonscan.Text) []byte {
 	content := f.src[t.Start:t.End]
 	if !t.Escaped {
 		return content
 	}
-	if len(content) > cap(f.scratch) {
-		if !f.take(2 * len(content)) {
-			return nil
-		}
-		f.scratch = make([]byte, 0, 2*len(content))
+	if !f.take(len(content)) {
+		return nil
 	}
-	f.scratch = jsonscan.Unescape(f.scratch[:0], content)
-	return f.scratch
+	return jsonscan.Unescape(make([]byte, 0, len(content)), content)
 }
 
 // field fills one field from the value that comes next.
@@ -170,12 +165,7 @@ func (f *filler) record(v reflect.Value) {
 
 // pointer leaves nil for what does not fit.
 func (f *filler) pointer(v reflect.Value, field field) {
-	fits := true
-	start := f.scan.Next()
-	if field.elem == aRecord {
-		fits = start == '{'
-	}
-	if !fits || start == 'n' {
+	if start := f.scan.Next(); start == 'n' || field.elem == aRecord && start != '{' {
 		f.scan.Skip()
 		return
 	}

@@ -94,8 +94,6 @@ func TestObject(t *testing.T) {
 		{doc: `{"at":"2026-11-18t10:15:30.125z"}`, want: record{At: at}},
 		{doc: `{"at":" 2026-11-18T10:15:30.125Z\n"}`, want: record{At: at}},
 		{doc: `{"at":"2026-11-18 10:15:30.125Z"}`, want: record{At: at}},
-		{doc: `{"at":"2026-11-18T10:15Z"}`, want: record{At: at.Truncate(time.Minute)}},
-		{doc: `{"at":"2026-11-18T10:15"}`, want: record{At: at.Truncate(time.Minute)}},
 		{doc: `{"at":"Wed, 18 Nov 2026 10:15:30 GMT"}`},
 		{doc: `{"at":"2026-11-18T10:15:30+1"}`},
 		{doc: `{"at":"2026-11-18T25:15:30Z"}`},
@@ -133,7 +131,7 @@ func TestObject(t *testing.T) {
 // TestTimesWithAnOffset compares instants: the zone of a parsed time depends on that of the machine.
 func TestTimesWithAnOffset(t *testing.T) {
 	want := time.Date(2026, 11, 18, 10, 15, 30, 0, time.UTC)
-	for _, text := range []string{"2026-11-18T11:15:30+01:00", "2026-11-18T11:15:30+0100", "2026-11-18T11:15:30.000+01", "2026-11-18 05:15:30-05",
+	for _, text := range []string{"2026-11-18T11:15:30+01:00", "2026-11-18T11:15:30+0100", "2026-11-18 05:15:30-0500",
 		"2026-11-18T15:45:30+0530",
 		"2026-11-18t10:15:30.000+0000"} {
 		var got record

@@ -60,9 +60,8 @@ func setTime(v *time.Time, text []byte) bool {
 	return ok
 }
 
-// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, and dates and times of ISO 8601 in their
-// extended form: lower case, a blank for the T, no seconds, and offsets without a colon or minutes count too. A time without a
-// zone is taken as UTC.
+// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, and dates and times of ISO 8601 in their extended form: lower
+// case, a blank for the T and offsets without a colon count too. A time without a zone is taken as UTC.
 func Time(s string) (at time.Time, ok bool) {
 	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
 		switch len(s) {
@@ -74,34 +73,15 @@ func Time(s string) (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	s = strings.ToUpper(strings.TrimSpace(s))
-	layout := time.DateOnly
-	if len(s) > 10 && (s[10] == 'T' || s[10] == ' ') {
-		layout = isoLayout(s)
+	if len(s) > 10 && s[10] == ' ' {
+		s = s[:10] + "T" + s[11:]
 	}
-	at, err := time.Parse(layout, s)
-	return at, err == nil
-}
-
-// isoLayout returns the layout of s, a date that is followed by a time, so that one attempt is enough: each failed one
-// allocates an error.
-func isoLayout(s string) string {
-	clock, zone := s[11:], ""
-	if i := strings.LastIndexAny(clock, "Z+-"); i >= 0 {
-		clock, zone = clock[:i], clock[i:]
+	for _, layout := range []string{time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04:05Z0700"} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at, true
+		}
 	}
-	layout := time.DateOnly + s[10:11] + "15:04"
-	if strings.Count(clock, ":") > 1 {
-		layout += ":05" // and a fraction
-	}
-	switch len(zone) {
-	case 0:
-		return layout
-	case len("+01"):
-		return layout + "Z07"
-	case len("+0100"):
-		return layout + "Z0700"
-	}
-	return layout + "Z07:00"
+	return time.Time{}, false
 }
 
 // short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that

@@ -32,7 +32,6 @@ const (
 
 // Budget keeps the limit for one key. It is safe for concurrent use.
 type Budget struct {
-	asker
 	lines *Lines
 	id    lineKey
 	hold  time.Duration
@@ -41,7 +40,7 @@ type Budget struct {
 // New returns the budget of a key. attempt is how long a request may take: the slot of a process that dies stays taken at least
 // as long.
 func New(lines *Lines, store Store, key string, attempt time.Duration) *Budget {
-	return &Budget{asker{store, key}, lines, lineKey{store, key}, attempt + Unanswered}
+	return &Budget{lines, lineKey{store, key}, attempt + Unanswered}
 }
 
 // Slot is a slot that was taken.
@@ -108,7 +107,7 @@ func (b *Budget) take(ctx context.Context, c *caller) (Slot, time.Duration, erro
 	}
 	s := Slot{At: time.Now()}
 	got, err := ask(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (t taken, err error) {
-		t.id, t.wait, err = b.store.Take(ctx, b.key, Limit, b.hold)
+		t.id, t.wait, err = b.id.store.Take(ctx, b.id.key, Limit, b.hold)
 		return t, err
 	}, func(late taken) { b.giveBack(ctx, late.id) })
 	switch {
@@ -142,17 +141,13 @@ func (b *Budget) giveBack(ctx context.Context, id string) {
 // background. If the store misses this, the hold expires by itself, so the error is dropped.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
-		err := b.store.Settle(ctx, b.key, s.id, keep)
-		b.lines.wakeFirst(b.id)
-		return err
+		return b.id.store.Settle(ctx, b.id.key, s.id, keep)
 	})
 }
 
 // Block keeps the key from giving slots for d from now. It never shortens an earlier block.
 func (b *Budget) Block(ctx context.Context, d time.Duration) error {
 	return b.tell(ctx, func(ctx context.Context) error {
-		err := b.store.Block(ctx, b.key, d)
-		b.lines.wakeFirst(b.id)
-		return err
+		return b.id.store.Block(ctx, b.id.key, d)
 	})
 }

@@ -30,12 +30,6 @@ var (
 	errGone        = errors.New("a method ended its goroutine")
 )
 
-// asker asks a store about one key.
-type asker struct {
-	store Store
-	key   string
-}
-
 // ask asks the store with the context own for at most storeTimeout. It gives up endGrace after ctx or that time has ended. The
 // method then runs to its end all the same, and late gets what it returns. A panic is an error: the request may have been sent.
 func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
@@ -76,18 +70,20 @@ func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), l
 	return answer, errNotReturned
 }
 
-// tell runs fn to its end, and waits for it until endGrace after ctx has ended.
-func (a asker) tell(ctx context.Context, fn func(context.Context) error) error {
+// tell runs fn to its end, and waits for it until endGrace after ctx has ended. Then the first in line asks again.
+func (b *Budget) tell(ctx context.Context, fn func(context.Context) error) error {
 	_, err := ask(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, fn(ctx)
+		err := fn(ctx)
+		b.lines.wakeFirst(b.id)
+		return struct{}{}, err
 	}, func(struct{}) {})
 	return err
 }
 
 // Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError], or ctx's if the store outlasts it.
-func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
+func (b *Budget) Peek(ctx context.Context) ([]time.Duration, error) {
 	frees, err := ask(ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
-		return a.store.Peek(ctx, a.key, Limit)
+		return b.id.store.Peek(ctx, b.id.key, Limit)
 	}, func([]time.Duration) {})
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -101,8 +97,8 @@ func (a asker) Peek(ctx context.Context) ([]time.Duration, error) {
 }
 
 // changed returns a channel that is closed when the store's clock is moved, and nil for a store without the method Changed.
-func (a asker) changed() <-chan struct{} {
-	if s, ok := a.store.(interface{ Changed() <-chan struct{} }); ok {
+func (b *Budget) changed() <-chan struct{} {
+	if s, ok := b.id.store.(interface{ Changed() <-chan struct{} }); ok {
 		return s.Changed()
 	}
 	return nil
