@@ -60,12 +60,17 @@ func (v *volume) afterPowerCut(t *testing.T) *volume {
 	return cut
 }
 
-// life is a program on a volume, and the documents that it has acknowledged.
+// life is a program on a volume, and the documents that it has acknowledged, of the first workspace and of one with a file of its own.
 type life struct {
 	*volume
 	sync  string
-	added []string
+	added [2][]string
 }
+
+func (l *life) acknowledged() int { return len(l.added[0]) + len(l.added[1]) }
+
+// both returns clients of the two workspaces.
+func (s *sandbox) both() [2]*wire.Client { return [2]*wire.Client{s.client, s.client.In("lasting")} }
 
 func (l *life) data() string { return filepath.Join(l.dir, "made", "for it", "sandbox.db") }
 func (l *life) env() string  { return filepath.Join(l.dir, "sandbox.env") }
@@ -106,10 +111,14 @@ func (l *life) begin(t *testing.T, files int) {
 func (l *life) work(t *testing.T, documents int) {
 	t.Helper()
 	s := start(t, l.args()...)
-	for range documents {
+	if both := s.both(); both[1].Get(t.Context(), "/status", nil, nil) != nil {
+		require.Empty(t, l.added[1])
+		require.NoError(t, both[0].Post(t.Context(), "/workspaces", wire.NewWorkspace{Name: "lasting"}, nil))
+	}
+	for i := range documents {
 		var added wire.ID
-		require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Lease"), &added))
-		l.added = append(l.added, added.ID)
+		require.NoError(t, s.both()[i%2].Post(t.Context(), "/documents", lease("Lease"), &added))
+		l.added[i%2] = append(l.added[i%2], added.ID)
 	}
 	s.kill(t)
 }
@@ -123,14 +132,15 @@ func (l *life) cut(t *testing.T) (lost int) {
 		require.Equal(t, 6, strings.Count(string(env), "\n"), "a file of variables is whole: %q", env)
 	}
 	s := start(t, after.args()...)
-	there := map[string]bool{}
-	for _, id := range l.added {
-		if there[id] = s.client.Get(t.Context(), "/documents/"+id, nil, nil) == nil; !there[id] {
-			lost++
+	for w, client := range s.both() {
+		before := true
+		for _, id := range l.added[w] {
+			there := client.Get(t.Context(), "/documents/"+id, nil, nil) == nil
+			require.True(t, before || !there, "a document is there, and the one before it is not")
+			if before = there; !there {
+				lost++
+			}
 		}
-	}
-	for i := range l.added {
-		require.True(t, i == 0 || there[l.added[i-1]] || !there[l.added[i]], "a document is there, and the one before it is not")
 	}
 	s.stop(t)
 	return lost
@@ -149,13 +159,13 @@ func TestPowerCut(t *testing.T) {
 				} else {
 					l.work(t, i)
 				}
-				acknowledged, lost = acknowledged+len(l.added), lost+l.cut(t)
+				acknowledged, lost = acknowledged+l.acknowledged(), lost+l.cut(t)
 				exec.Command("umount", l.dir).Run()
 			}
 			l := &life{volume: newVolume(t), sync: sync}
 			for range *cuts { // later
 				l.work(t, 100)
-				acknowledged, lost = acknowledged+len(l.added), lost+l.cut(t)
+				acknowledged, lost = acknowledged+l.acknowledged(), lost+l.cut(t)
 			}
 			t.Logf("%d power cuts, %d changes acknowledged, %d lost", 2**cuts, acknowledged, lost)
 			if sync == "full" {
