@@ -6,7 +6,8 @@ import (
 	"log/slog"
 )
 
-// Link is the URL of a page of one signer or of a form: whoever has it can act. It is a secret and is not printed.
+// Link is the URL of a page of one signer or of a form: whoever has it can act. It is a secret and is not printed. JSON has it, for
+// those who sign.
 type Link string
 
 const redacted = "[redacted]"
@@ -16,9 +17,6 @@ func (l Link) Format(w fmt.State, _ rune) { io.WriteString(w, l.redact()) }
 
 // LogValue returns "[redacted]".
 func (l Link) LogValue() slog.Value { return slog.StringValue(l.redact()) }
-
-// MarshalText returns "[redacted]", so that a record logged as JSON does not contain the link.
-func (l Link) MarshalText() ([]byte, error) { return []byte(l.redact()), nil }
 
 func (l Link) redact() string {
 	if l == "" {

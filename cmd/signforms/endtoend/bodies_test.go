@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // TestRefusalsDoNotWaitForBodies: whatever refuses a request in the program answers before its body comes, and does not ask for it.
@@ -23,10 +24,10 @@ func TestRefusalsDoNotWaitForBodies(t *testing.T) {
 	s := start(t, "--memory", "--token", token)
 	client, err := wire.NewClient(s.Listening, token)
 	require.NoError(t, err)
-	var document wire.DocumentRecord
+	var document refserver.DocumentState
 	require.NoError(t, client.Post(t.Context(), "/documents", lease("Lease"), &document))
 	require.NoError(t, client.Get(t.Context(), "/documents/"+document.ID, nil, &document))
-	link, err := url.Parse(document.Signers[0].Link)
+	link, err := url.Parse(string(document.Signers[0].Link))
 	require.NoError(t, err)
 	address := strings.TrimPrefix(s.Listening, "http://")
 	proof := "Authorization: Bearer " + token + "\r\n"

@@ -163,7 +163,7 @@ func TestKilledUnderLoad(t *testing.T) {
 	found := documentsOf(t, s)
 	compare(t, found, done)
 	trails := &trails{}
-	each(slices.Collect(maps.Values(found)), func(d wire.DocumentRecord) { trails.check(t, s, d) })
+	each(slices.Collect(maps.Values(found)), func(d refserver.DocumentState) { trails.check(t, s, d) })
 	compareReminders(t, trails.reminded, done.reminders)
 	compareDeliveries(t, s, in, found)
 	s.stop(t)
@@ -220,11 +220,11 @@ func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool
 }
 
 // documentsOf returns every document that the program has, by id.
-func documentsOf(t *testing.T, s *sandbox) map[string]wire.DocumentRecord {
+func documentsOf(t *testing.T, s *sandbox) map[string]refserver.DocumentState {
 	t.Helper()
-	found := map[string]wire.DocumentRecord{}
+	found := map[string]refserver.DocumentState{}
 	for offset := 0; ; {
-		var page wire.Page[wire.DocumentRecord]
+		var page wire.Page[refserver.DocumentState]
 		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{
 			"type": {"PDF_TEMPLATE"}, "limit": {"1000"}, "offset": {fmt.Sprint(offset)},
 		}, &page))
@@ -238,7 +238,7 @@ func documentsOf(t *testing.T, s *sandbox) map[string]wire.DocumentRecord {
 }
 
 // compare checks that no acknowledged change is missing.
-func compare(t *testing.T, found map[string]wire.DocumentRecord, done *ledger) {
+func compare(t *testing.T, found map[string]refserver.DocumentState, done *ledger) {
 	t.Helper()
 	lost := 0
 	for id := range done.sent {
@@ -264,7 +264,7 @@ type trails struct {
 }
 
 // check checks a document's audit trail: it was sent once, and completed once if its status says so.
-func (all *trails) check(t *testing.T, s *sandbox, d wire.DocumentRecord) {
+func (all *trails) check(t *testing.T, s *sandbox, d refserver.DocumentState) {
 	var trail wire.Page[refserver.AuditEntry]
 	if err := s.client.Get(t.Context(), "/audit", url.Values{"documentId": {d.ID}}, &trail); err != nil {
 		t.Errorf("%s: %v", d.ID, err)
@@ -331,7 +331,7 @@ func each[T any](items []T, fn func(T)) {
 
 // compareDeliveries checks that each signature was delivered to the receiver. For each life, only the one delivery that was under way
 // at its end may have been delivered again.
-func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]wire.DocumentRecord) {
+func compareDeliveries(t *testing.T, s *sandbox, in *inbox, found map[string]refserver.DocumentState) {
 	t.Helper()
 	signed := 0
 	for _, d := range found {

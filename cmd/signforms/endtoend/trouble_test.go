@@ -88,7 +88,7 @@ func TestClockSetBack(t *testing.T) {
 	require.False(t, after.Now.Before(before.Now), "%v is before %v", after.Now, before.Now)
 	var made wire.ID
 	require.NoError(t, s.client.Post(t.Context(), "/documents", lease("Later"), &made))
-	var d wire.DocumentRecord
+	var d refserver.DocumentState
 	require.NoError(t, s.client.Get(t.Context(), "/documents/"+made.ID, nil, &d))
 	require.False(t, d.CreatedAt.Before(before.Now))
 }

@@ -129,7 +129,7 @@ func receive(verifier *webhook.Verifier, got chan<- string) *httptest.Server {
 func saw(ctx context.Context, c *wire.Client, sent map[string]bool, got chan string, name string) error {
 	var status wire.Status
 	var requests wire.Page[refserver.Request]
-	var messages wire.Page[wire.Message]
+	var messages wire.Page[refserver.Message]
 	var faults wire.Page[refserver.Fault]
 	if err := errors.Join(c.Get(ctx, "/status", nil, &status), c.Get(ctx, "/requests", nil, &requests), c.Get(ctx, "/messages", nil, &messages),
 		c.Get(ctx, "/faults", nil, &faults)); err != nil {

@@ -148,14 +148,14 @@ func TestAnswersHoldTheLinks(t *testing.T) {
 	id := server.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	state, ok := server.FindDocument(id)
 	require.True(t, ok)
-	want := string(state.Signers[0].Link)
-	require.Contains(t, want, server.URL+"/sign/")
+	want := state.Signers[0].Link
+	require.Contains(t, string(want), server.URL+"/sign/")
 	client, err := wire.NewClient(newAPIOf(t, server).URL, "")
 	require.NoError(t, err)
-	var document wire.DocumentRecord
+	var document refserver.DocumentState
 	require.NoError(t, client.Get(t.Context(), "/documents/"+id, nil, &document))
 	require.Equal(t, want, document.Signers[0].Link)
-	var messages wire.Page[wire.Message]
+	var messages wire.Page[refserver.Message]
 	require.NoError(t, client.Get(t.Context(), "/messages", nil, &messages))
 	require.Equal(t, want, messages.Items[0].Link)
 }

@@ -8,14 +8,6 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func documentRecord(d refserver.DocumentState) wire.DocumentRecord {
-	out := wire.DocumentRecord{DocumentState: d, Signers: []wire.SignerRecord{}}
-	for _, s := range d.Signers {
-		out.Signers = append(out.Signers, wire.SignerRecord{SignerState: s, Link: reveal(s.Link)})
-	}
-	return out
-}
-
 // texts converts constants to strings.
 func texts[T ~string](constants ...T) (all []string) {
 	for _, c := range constants {
@@ -32,11 +24,11 @@ func (a *API) listDocuments(r *http.Request) (any, error) {
 	return found(q, nil, func(_ func(refserver.DocumentState) bool, offset, limit int) ([]refserver.DocumentState, int) {
 		f.Offset, f.Limit = offset, limit
 		return a.server.FindDocuments(f)
-	}, documentRecord)
+	}, same)
 }
 
 func (a *API) getDocument(r *http.Request) (any, error) {
-	return one(r, "document", a.server.FindDocument, documentRecord)
+	return one(r, "document", a.server.FindDocument, same)
 }
 
 func (a *API) signingLink(r *http.Request) (any, error) {

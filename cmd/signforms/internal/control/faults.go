@@ -9,7 +9,7 @@ import (
 )
 
 func activeFault(f refserver.ActiveFault) wire.ActiveFault {
-	out := wire.ActiveFault{ActiveFault: f, Text: f.String()}
+	out := wire.ActiveFault{ActiveFault: f}
 	if f := f.Fault; f != nil {
 		out.Fault = &wire.RequestFault{Fault: *f, Latency: wire.Duration(f.Latency)}
 	}

@@ -59,15 +59,8 @@ func (a *API) listMessages(r *http.Request) (any, error) {
 	document, to, kind, since := q.text("documentId"), q.text("to"), q.oneOf("kind", "invitation", "reminder", "notice"), q.time("since")
 	return found(q, func(m refserver.Message) bool {
 		return (document == "" || m.DocumentID == document) && (to == "" || m.To == to) && (kind == "" || m.Kind == kind) && !m.At.Before(since)
-	}, a.server.FindMessages, publicMessage)
+	}, a.server.FindMessages, same)
 }
-
-func publicMessage(m refserver.Message) wire.Message {
-	return wire.Message{Message: m, Link: reveal(m.Link)}
-}
-
-// reveal returns the URL of a link. What this API answers is the one place where a link is printed: its callers are those who sign.
-func reveal(l refserver.Link) string { return string(l) }
 
 // listAudit lists what was done to one document or form, oldest first.
 func (a *API) listAudit(r *http.Request) (any, error) {

@@ -121,7 +121,7 @@ func newDocumentsDecline() *cobra.Command {
 
 // act posts what a signer does and prints the document's new status.
 func act(cmd *cobra.Command, c *wire.Client, id, what string, in any) (any, func(io.Writer), error) {
-	var after wire.DocumentRecord
+	var after refserver.DocumentState
 	err := c.Post(cmd.Context(), "/documents/"+url.PathEscape(id)+"/"+what, in, &after)
 	return after, func(w io.Writer) { fmt.Fprintln(w, after.Status) }, err
 }

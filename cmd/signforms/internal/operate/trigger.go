@@ -30,7 +30,7 @@ type trigger struct {
 // acts holds the events of documents that can be triggered, and how.
 var acts = map[webhook.EventType]struct {
 	template bool
-	do       func(t *trigger, ctx context.Context, d *wire.DocumentRecord) (string, error)
+	do       func(t *trigger, ctx context.Context, d *refserver.DocumentState) (string, error)
 }{
 	webhook.TypeSignatureViewed:    {false, (*trigger).view},
 	webhook.TypeSignatureSigned:    {false, (*trigger).signOne},
@@ -171,8 +171,8 @@ func (t *trigger) act(ctx context.Context, event webhook.EventType) (string, err
 }
 
 // find returns the document of --document, or the newest that is in progress.
-func (t *trigger) find(ctx context.Context, template bool) (*wire.DocumentRecord, error) {
-	var d wire.DocumentRecord
+func (t *trigger) find(ctx context.Context, template bool) (*refserver.DocumentState, error) {
+	var d refserver.DocumentState
 	kind := refserver.KindPDF
 	if template {
 		kind = refserver.KindTemplate
@@ -186,7 +186,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*wire.DocumentRecord
 		}
 		return &d, nil
 	}
-	var page wire.Page[wire.DocumentRecord]
+	var page wire.Page[refserver.DocumentState]
 	if err := t.client.Get(ctx, "/documents", url.Values{"type": {string(kind)}, "status": {string(refserver.StatusPending)}, "limit": {"1"}}, &page); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (t *trigger) find(ctx context.Context, template bool) (*wire.DocumentRecord
 }
 
 // signer returns who acts: the signer of --set or, among the signers in turn, the first for whom the event would be new.
-func (t *trigger) signer(d *wire.DocumentRecord, news func(wire.SignerRecord) bool) (string, error) {
+func (t *trigger) signer(d *refserver.DocumentState, news func(refserver.SignerState) bool) (string, error) {
 	if named := t.overrides["signer"]; named != "" {
 		return named, nil
 	}
@@ -212,11 +212,11 @@ func (t *trigger) signer(d *wire.DocumentRecord, news func(wire.SignerRecord) bo
 	return "", fmt.Errorf("the document %s is %s, and has no signer left who could still do this", d.ID, d.Status)
 }
 
-func (t *trigger) view(ctx context.Context, d *wire.DocumentRecord) (string, error) {
+func (t *trigger) view(ctx context.Context, d *refserver.DocumentState) (string, error) {
 	if len(t.with("field.")) > 0 {
 		return "", cli.UsageError("--set field.…: viewing a document fills in no fields; leave it out")
 	}
-	signer, err := t.signer(d, func(s wire.SignerRecord) bool { return s.ViewedAt.IsZero() })
+	signer, err := t.signer(d, func(s refserver.SignerState) bool { return s.ViewedAt.IsZero() })
 	if err != nil {
 		return "", err
 	}
@@ -224,7 +224,7 @@ func (t *trigger) view(ctx context.Context, d *wire.DocumentRecord) (string, err
 	return fmt.Sprintf("%s viewed %s", t.name(d, signer), d.ID), err
 }
 
-func (t *trigger) name(d *wire.DocumentRecord, signer string) string {
+func (t *trigger) name(d *refserver.DocumentState, signer string) string {
 	for _, s := range d.Signers {
 		if s.ID == signer {
 			return cmp.Or(s.Email, signer)
@@ -234,7 +234,7 @@ func (t *trigger) name(d *wire.DocumentRecord, signer string) string {
 }
 
 // values returns the fields of --set, and a suitable value for each other required field of the signer.
-func (t *trigger) values(d *wire.DocumentRecord, signer wire.SignerRecord) (values []refserver.FieldValue) {
+func (t *trigger) values(d *refserver.DocumentState, signer refserver.SignerState) (values []refserver.FieldValue) {
 	set := t.with("field.")
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		values = append(values, refserver.FieldValue{Name: name, Value: set[name]})
@@ -249,7 +249,7 @@ func (t *trigger) values(d *wire.DocumentRecord, signer wire.SignerRecord) (valu
 	return values
 }
 
-func fitting(kind refserver.FieldKind, signer wire.SignerRecord) string {
+func fitting(kind refserver.FieldKind, signer refserver.SignerState) string {
 	switch kind {
 	case refserver.DateField:
 		return "2026-01-01"
@@ -259,16 +259,16 @@ func fitting(kind refserver.FieldKind, signer wire.SignerRecord) string {
 	return cmp.Or(signer.Name, signer.Email)
 }
 
-func (t *trigger) signOne(ctx context.Context, d *wire.DocumentRecord) (string, error) {
-	signer, err := t.signer(d, func(s wire.SignerRecord) bool { return s.SignedAt.IsZero() })
+func (t *trigger) signOne(ctx context.Context, d *refserver.DocumentState) (string, error) {
+	signer, err := t.signer(d, func(s refserver.SignerState) bool { return s.SignedAt.IsZero() })
 	if err != nil {
 		return "", err
 	}
 	return t.sign(ctx, d, signer)
 }
 
-func (t *trigger) sign(ctx context.Context, d *wire.DocumentRecord, signer string) (string, error) {
-	var record wire.SignerRecord
+func (t *trigger) sign(ctx context.Context, d *refserver.DocumentState, signer string) (string, error) {
+	var record refserver.SignerState
 	for _, s := range d.Signers {
 		if s.ID == signer || s.Email == signer {
 			record = s
@@ -282,13 +282,13 @@ func (t *trigger) sign(ctx context.Context, d *wire.DocumentRecord, signer strin
 }
 
 // signAll signs as every signer who has not signed yet, in their order.
-func (t *trigger) signAll(ctx context.Context, d *wire.DocumentRecord) (string, error) {
+func (t *trigger) signAll(ctx context.Context, d *refserver.DocumentState) (string, error) {
 	if t.overrides["signer"] != "" {
 		return "", cli.UsageError("--set signer=…: for this event every signer signs who has not signed yet; leave it out")
 	}
 	var did []string
 	for range d.Signers {
-		signer, err := t.signer(d, func(s wire.SignerRecord) bool { return s.SignedAt.IsZero() })
+		signer, err := t.signer(d, func(s refserver.SignerState) bool { return s.SignedAt.IsZero() })
 		if err != nil {
 			if len(did) > 0 {
 				break

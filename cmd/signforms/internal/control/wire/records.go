@@ -29,18 +29,6 @@ type Clock struct {
 // LeastAdvance is the unit of the sandbox's clock. Less would leave what it shows as it is.
 const LeastAdvance = time.Millisecond
 
-// DocumentRecord is the current state of a document. Lists leave out the images of its values.
-type DocumentRecord struct {
-	refserver.DocumentState
-	Signers []SignerRecord `json:"signers"`
-}
-
-// SignerRecord is the current state of a signer.
-type SignerRecord struct {
-	refserver.SignerState
-	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
-}
-
 // SignersLink is what a signing link opens.
 type SignersLink struct {
 	DocumentID string `json:"documentId"`
@@ -71,7 +59,6 @@ type ActiveFault struct {
 	refserver.ActiveFault
 	Fault        *RequestFault  `json:"request,omitempty"`
 	WebhookFault *DeliveryFault `json:"delivery,omitempty"`
-	Text         string         `json:"text"` // the fault as JSON
 }
 
 // Delivery is one body that is sent to one webhook.
@@ -86,12 +73,6 @@ type Attempt struct {
 	refserver.Attempt
 	Took Duration `json:"took"`
 	Body string   `json:"body,omitempty"` // only if it differs from the delivery's
-}
-
-// Message is an e-mail that the service would have sent.
-type Message struct {
-	refserver.Message
-	Link string `json:"link,omitempty"` // a secret: whoever has it can sign
 }
 
 // TemplateRecord is the current state of a template.
