@@ -81,10 +81,10 @@ func TestOthersSeeWhatWasEntered(t *testing.T) {
 	require.Equal(t, before, inkOf(t, file), "what was entered stands where it stood")
 }
 
-// A line drawn from edge to edge fills its field on the page and in the finished file, on every screen.
+// A line drawn from edge to edge fills its field on the page and in the finished file, on a phone and on a desktop.
 func TestStrokeAndStampAgree(t *testing.T) {
 	s := serveInProcess(t, "--memory")
-	for _, width := range []int{320, 360, 768, 1280} {
+	for _, width := range []int{320, 1280} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			const x, y, w, h, pageWidth, pageHeight = 0.2, 0.2, 0.3, 0.05, 595.28, 841.89
 			sent := offerWith(t, s, "internal/pdf/testdata/pdftex.pdf", refserver.TemplateField{

@@ -87,7 +87,7 @@ func TestLostReportHidesNoPage(t *testing.T) {
 
 // A document that gets lost is offered again, as are the scripts that show it.
 func TestLostDocumentIsOfferedAgain(t *testing.T) {
-	for _, lost := range []string{"/document.pdf", "/pdf.min.mjs", "/pdf.worker.min.mjs"} {
+	for _, lost := range []string{"/document.pdf", "/pdf.worker.min.mjs"} {
 		t.Run(strings.Trim(lost, "/"), func(t *testing.T) {
 			_, links, lose := lossy(t, "Offer of 20 pages")
 			open := browsertest.Fresh(t) // nothing is cached
