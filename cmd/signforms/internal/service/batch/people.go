@@ -15,17 +15,12 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// mailing is one send: the values of the flags, or of a line of a CSV file.
+// mailing is one send: the values of the flags, or a line of a CSV file.
 type mailing struct {
+	line      string // its number; without a file, the id of the template or form
+	raw       []byte // as the file has it
 	receivers []signforms.Receiver
 	variables []signforms.CustomVariable
-}
-
-// person is a line of a CSV file.
-type person struct {
-	mailing
-	line string // its number
-	raw  []byte // as the file has it
 }
 
 var bom = []byte("\ufeff")
@@ -42,7 +37,7 @@ func newReader(text []byte) *csv.Reader {
 }
 
 // readPeople reads a CSV file. It also returns the header as it is.
-func (c *sendCommand) readPeople(text []byte) (people []person, header []byte, err error) {
+func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, err error) {
 	body := bytes.TrimPrefix(text, bom)
 	in := newReader(body)
 	names, err := in.Read()
@@ -68,7 +63,9 @@ func (c *sendCommand) readPeople(text []byte) (people []person, header []byte, e
 			continue
 		}
 		line, _ := in.FieldPos(0)
-		people = append(people, person{readLine(cells, places), strconv.Itoa(line), body[begins:in.InputOffset()]})
+		m := mailing{line: strconv.Itoa(line), raw: body[begins:in.InputOffset()]}
+		m.read(cells, places)
+		people = append(people, m)
 	}
 }
 
@@ -99,7 +96,7 @@ func (c *sendCommand) readHeader(header []string) (places []place, err error) {
 	return places, nil
 }
 
-func readLine(cells []string, places []place) (m mailing) {
+func (m *mailing) read(cells []string, places []place) {
 	for i, p := range places {
 		if p.variable != "" {
 			m.variables = append(m.variables, signforms.CustomVariable{Name: p.variable, Value: cells[i]})
@@ -114,7 +111,6 @@ func readLine(cells []string, places []place) (m mailing) {
 	}
 	empty := func(r signforms.Receiver) bool { return r.Name+r.Email == "" }
 	m.receivers = slices.DeleteFunc(m.receivers, empty) // a line may leave a role out
-	return m
 }
 
 // setReceiver sets a field of a receiver by its name in --to and in the header of a file.
@@ -130,7 +126,7 @@ func setReceiver(r *signforms.Receiver, name, value string) error {
 
 // repeated names the lines with an address of an earlier line. The address of somebody beside others who is in every
 // line in the same role, such as the seller to many buyers, may be repeated.
-func repeated(people []person) (wrong []error) {
+func repeated(people []mailing) (wrong []error) {
 	type who struct{ role, address string }
 	times, last := map[who]int{}, map[string]string{}
 	of := func(r signforms.Receiver) who { return who{r.RoleTitle, strings.ToLower(strings.TrimSpace(r.Email))} }

@@ -126,7 +126,7 @@ func (c *sendCommand) addVariable(text string) error {
 }
 
 func (c *sendCommand) run(cmd *cobra.Command, args []string) (err error) {
-	c.id = args[0]
+	c.id, c.one.line = args[0], args[0]
 	if err := c.conn.Resolve(); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.batch.one(cmd, c.item(client, c.id, c.one))
+	return c.batch.one(cmd, c.item(client, c.one))
 }
 
 // maxFile bounds a CSV file of receivers, and its results, in bytes.
@@ -178,10 +178,10 @@ func (c *sendCommand) runFile(cmd *cobra.Command) error {
 	return c.sendAll(cmd, people)
 }
 
-func (c *sendCommand) sendAll(cmd *cobra.Command, people []person) error {
+func (c *sendCommand) sendAll(cmd *cobra.Command, people []mailing) error {
 	var wrong []error
 	for _, p := range people {
-		if err := c.check(p.mailing); err != nil {
+		if err := c.check(p); err != nil {
 			wrong = append(wrong, fmt.Errorf("line %s: %s", p.line, service.WrongInputs(err)))
 		}
 	}
@@ -197,14 +197,14 @@ func (c *sendCommand) sendAll(cmd *cobra.Command, people []person) error {
 	}
 	var items []item
 	for _, p := range people {
-		items = append(items, c.item(client, p.line, p.mailing))
+		items = append(items, c.item(client, p))
 	}
 	return c.batch.run(cmd, items)
 }
 
 // writeRest moves the lines that are failed or not begun to another file. It marks them before that file is there, so
 // that no line is ever to be sent from both.
-func (c *sendCommand) writeRest(cmd *cobra.Command, people []person, header []byte) error {
+func (c *sendCommand) writeRest(cmd *cobra.Command, people []mailing, header []byte) error {
 	r := c.batch.results
 	to, err := filepath.Abs(c.rest)
 	if err == nil {
@@ -240,8 +240,8 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, people []person, header []by
 	return nil
 }
 
-// printUnknown prints the documents of the template that belong to no line and that unknown lines may be.
-func (c *sendCommand) printUnknown(cmd *cobra.Command, people []person) error {
+// printUnknown prints the documents of the template that unknown lines may be.
+func (c *sendCommand) printUnknown(cmd *cobra.Command, people []mailing) error {
 	if c.form {
 		return cli.UsageError("a form makes no documents to look for: ask its receivers")
 	}
@@ -249,18 +249,13 @@ func (c *sendCommand) printUnknown(cmd *cobra.Command, people []person) error {
 	if err != nil {
 		return err
 	}
-	rows, known := c.batch.results.rows, map[string]bool{}
-	for _, w := range rows {
-		known[strings.ToLower(w.ID)] = w.State == sent
-	}
 	printer := cli.NewPrinter(cmd, c.batch.out, columns, func(r row) any { return r }, 1)
 	for d, err := range client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
 		if err != nil {
 			return errors.Join(printer.End(), err)
 		}
 		for _, p := range people {
-			if known[strings.ToLower(d.RespondentDocumentID)] || rows[p.line].State != unknown ||
-				!c.template(p.mailing).MayBe(d) {
+			if c.batch.results.rows[p.line].State != unknown || !c.template(p).MayBe(d) {
 				continue
 			}
 			if err := printer.Print(row{p.line, string(d.Status), d.RespondentDocumentID, cli.Time(d.CreatedAt)}); err != nil {
@@ -288,8 +283,8 @@ func (c *sendCommand) check(m mailing) error {
 	return c.template(m).Validate()
 }
 
-func (c *sendCommand) item(client *signforms.Client, line string, m mailing) item {
-	return item{line, func(ctx context.Context) (string, string, error) {
+func (c *sendCommand) item(client *signforms.Client, m mailing) item {
+	return item{m.line, func(ctx context.Context) (string, string, error) {
 		if c.form {
 			res, err := client.Forms.Send(ctx, c.formParams(m))
 			if err != nil {
