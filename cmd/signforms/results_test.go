@@ -285,31 +285,39 @@ func TestFormsToMany(t *testing.T) {
 	require.Contains(t, stderr, "ask its receivers")
 }
 
-// Two runs of one file, and a file that is edited or replaced under a run.
+// Two runs of one file.
 func TestTwoHandsOnOneFile(t *testing.T) {
+	m := newMailing(t, sixPeople)
+	g := &gate{method: http.MethodPost, before: func(n int) {
+		if n == 1 {
+			_, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
+			assert.Equal(t, cli.ExitUsage, code)
+			assert.Contains(t, stderr, "another process uses it: wait until it ends, or end it")
+		}
+	}}
+	g.stand(t, m.testService)
+	m.sends(t, m.path, cli.ExitOK)
+	m.requireEach(t, 6)
+}
+
+// A run whose results file is edited or replaced ends before the next request.
+func TestEditsDuringARun(t *testing.T) {
 	for name, to := range map[string]string{"edited": "2,unknown", "replaced": "2,sent"} {
 		t.Run(name, func(t *testing.T) {
 			m := newMailing(t, sixPeople)
-			g := &gate{method: http.MethodPost, before: func(n int) {
-				if n == 1 {
-					_, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
-					assert.Equal(t, cli.ExitUsage, code)
-					assert.Contains(t, stderr, "another process uses it: wait until it ends, or end it")
+			out, errs := interrupting{after: "4\tsent\t", cancel: func() {
+				text := m.read(t, m.results())
+				if to == "2,sent" {
+					assert.NoError(t, os.Remove(m.results()))
 				}
-				if n == 3 {
-					text := m.read(t, m.results())
-					if to == "2,sent" {
-						assert.NoError(t, os.Remove(m.results()))
-					}
-					m.write(t, m.results(), strings.Replace(text, "2,sent", to, 1))
-				}
-			}}
-			g.stand(t, m.testService)
-			_, stderr := m.sends(t, m.path, cli.ExitPartial)
-			require.Contains(t, stderr, "nothing more is sent: "+m.results()+": it was edited while the run went on: "+
+				m.write(t, m.results(), strings.Replace(text, "2,sent", to, 1))
+			}}, strings.Builder{}
+			args := []string{"templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes"}
+			require.Equal(t, cli.ExitPartial, run(t.Context(), hasty, args, strings.NewReader(""), &out, &errs))
+			require.Contains(t, errs.String(), "nothing more is sent: "+m.results()+": it was edited while the run went on: "+
 				"bring back what it was, and add what was printed since")
-			require.Equal(t, 3, g.count())
-			m.sends(t, m.path, cli.ExitUnknown)
+			require.Len(t, m.mails(), 3)
+			execute(t, args...)
 			m.requireEach(t, 6)
 		})
 	}
