@@ -3,6 +3,7 @@ package hosting
 import (
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/guard"
 )
 
 // operationsOf returns method and path of every operation of docs/control.yaml.
@@ -94,4 +96,39 @@ func TestUncleanPathsStayInTheirWorkspace(t *testing.T) {
 	require.Equal(t, http.StatusOK, must(ask(t, client, "GET", all.first.server.URL+"/_/w/ann/api/v1/documents/"+id, "")))
 	_, text = ask(t, client, "GET", all.first.server.URL+"/_/w/ann/api/v1/nothing?x", "")
 	require.Contains(t, text, "there is no /_/w/ann/api/v1/nothing; docs")
+}
+
+// TestEveryRouteIsGuarded: no operation of the control API, page or act of the console, or page of a signer is reached with another
+// host's name, and but for those of signers none without the token, or where there is none and others can reach the sandbox.
+func TestEveryRouteIsGuarded(t *testing.T) {
+	routes := [][2]string{{"GET", "/sign/x"}, {"POST", "/sign/x/sign"}, {"GET", "/sign/x/document.pdf"}, {"GET", "/form/x"}, {"POST", "/form/x"}}
+	forSigners := len(routes)
+	for _, base := range []string{"/_", wire.WorkspacePrefix + "ann"} {
+		for _, op := range operationsOf(t) {
+			routes = append(routes, [2]string{op[0], base + "/api/v1" + regexp.MustCompile(`{\w+}`).ReplaceAllString(op[1], "x")})
+		}
+		for _, page := range []string{"/", "/documents", "/documents/x", "/documents/x/finished.pdf", "/templates/new", "/settings?secret", "/nothing"} {
+			routes = append(routes, [2]string{"GET", base + page}, [2]string{"POST", base + page})
+		}
+	}
+	local := guard.Options{Addr: "127.0.0.1:0"}
+	for name, c := range map[string]struct {
+		options guard.Options
+		host    string
+		routes  [][2]string
+		want    []int
+	}{
+		"another host":   {local, "evil.example", routes, []int{http.StatusMisdirectedRequest}},
+		"without token":  {guard.Options{Addr: local.Addr, Token: "secret"}, "localhost", routes[forSigners:], []int{http.StatusUnauthorized, http.StatusSeeOther}},
+		"no token set":   {guard.Options{Addr: "0.0.0.0:0"}, "localhost", routes[forSigners:], []int{http.StatusForbidden}},
+		"behind a proxy": {guard.Options{Addr: local.Addr, PublicURL: "https://sandbox.example"}, "sandbox.example", routes[forSigners:], []int{http.StatusForbidden}},
+	} {
+		h := guard.New(c.options)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Error(name, r.Method, r.URL, "is reached") }))
+		for _, route := range c.routes {
+			r, answer := httptest.NewRequest(route[0], route[1], nil), httptest.NewRecorder()
+			r.Host = c.host
+			h.ServeHTTP(answer, r)
+			require.Contains(t, c.want, answer.Code, "%s: %s", name, route)
+		}
+	}
 }
