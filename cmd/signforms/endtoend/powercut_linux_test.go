@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-var cuts = flag.Int("cuts", 6, "how often the power is cut early, how often later, with each --sync")
+var cuts = flag.Int("cuts", 2, "how often the power is cut early, how often later, with each --sync")
 
 // volume is an ext4 file system in a file. What its processes have not synced is not in the file.
 type volume struct{ image, dir string }
