@@ -19,6 +19,20 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
+// One worker goes from event to event and from line to line without a pause.
+func TestOneWorkerGoesOn(t *testing.T) {
+	eachStoreVirtually(t, func(s stage) {
+		q := s.queue(&queue.Options{Workers: 1})
+		s.accept(q, completed("a", 1), completed("a", 2), completed("b", 1), completed("b", 2), completed("c", 1))
+		var j journal
+		begun := time.Now()
+		s.run(q, j.noting(nil))
+		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
+		require.Less(s, time.Since(begun), time.Second)
+		require.Equal(s, []string{"a/1", "a/2", "b/1", "b/2", "c/1"}, j.sorted())
+	})
+}
+
 func TestEventsWaitForAWorker(t *testing.T) {
 	eachStore(t, func(s stage) {
 		receiver := s.queue(nil)
