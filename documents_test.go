@@ -54,6 +54,21 @@ func TestAllUnderEachReportOfTotals(t *testing.T) {
 	}
 }
 
+// TestDocumentsCountIsATotal where there is no pagination, once it is more than a page holds: All notices what vanishes from
+// the part that it has read.
+func TestDocumentsCountIsATotal(t *testing.T) {
+	ids := upTo(250)
+	s := &listService{answer: func(_ int, r listRequest) string {
+		if r.page == 3 && len(ids) == 250 {
+			ids = ids[100:]
+		}
+		return fmt.Sprintf(`{"documentsCount":%d,%s`, len(ids), pageJSON(window(ids, r.page, 100), "")[1:])
+	}}
+	got, err := collect(t, s.client(t), signforms.DocumentListParams{})
+	require.NoError(t, err)
+	require.ElementsMatch(t, wantIDs(upTo(250)), got)
+}
+
 // TestAllUnderEachProfileOfTotals: the reference service reports totals in each of its ways. All yields all documents that were there,
 // and Get tells one that is not there from an answer that cannot be read.
 func TestAllUnderEachProfileOfTotals(t *testing.T) {

@@ -85,6 +85,9 @@ func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 		p.pages = f.TotalPages
 		p.more = f.more(current, len(items))
 	}
+	if n := w.DocumentsCount; p.total == nil && value(n) > len(items) { // it counts more than this page
+		p.total = n
+	}
 	if p.more == paging.Promised || p.more == paging.MoreUnknown && len(items) > 0 {
 		p.Next = current + 1
 	}
@@ -196,11 +199,6 @@ type list[T any] struct {
 // all yields every item once.
 func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if ctx == nil {
-			_, err := l.fetch(ctx, paging.Request{Page: 1, Limit: l.limit}) // says so
-			yield(nil, err)
-			return
-		}
 		var last *Page[T]
 		for step, err := range paging.All(ctx, l.limit, l.answer) {
 			if err != nil {

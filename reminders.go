@@ -100,9 +100,6 @@ type Budget struct {
 // ReminderBudget returns what is left of the reminder budget according to the [LimitStore]. It sends nothing, and does not
 // know of requests by other software with the same key.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
-	if ctx == nil {
-		return Budget{}, request{method: method{name: "reminder budget", op: OpSendReminder}}.refusal("nil Context")
-	}
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
 		return Budget{}, s.c.slotError(err, "reminder budget")

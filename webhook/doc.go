@@ -42,8 +42,8 @@
 //	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
 //	                             deadline passed; with Retry-After
 //
-// "Not an event" is an [UnknownEvent] that is not an object, is nested more than 512 levels deep or not in UTF-8, or whose type
-// can be neither read nor inferred, unless Funcs.Unknown takes it. An event that no function is set for is acknowledged and
+// "Not an event" is an [UnknownEvent] that is not an object, or whose type can be neither read nor inferred, unless
+// Funcs.Unknown takes it. An event that no function is set for is acknowledged and
 // logged. After a 500 or 503 the service may deliver again, which it does not document. Then only those events run that did
 // not succeed.
 //

@@ -127,8 +127,8 @@ type TemplateResponse struct {
 }
 
 // UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does not
-// know its type. Otherwise it could not be decoded: it is not an object, it names no type and none can be inferred, or it is
-// nested too deep or not in UTF-8 (see [Parse]). Err is a *[FieldError] when webhookEvent is there and is not a string.
+// know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be
+// inferred. Err is a *[FieldError] when webhookEvent is there and is not a string.
 type UnknownEvent struct {
 	meta
 	Type    EventType // as the payload names it; empty when Err is not nil
