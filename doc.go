@@ -57,7 +57,7 @@
 //
 // The service accepts 5 reminders in 15 minutes for each API key. The SDK keeps that limit before anything is sent, as long as
 // every sender of the key uses the same [LimitStore]. By default all clients of a process share one in memory. Module
-// github.com/signforms/signforms-go/stores has one for several processes, in Redis. A reminder without a free slot, or one that
+// github.com/signforms/signforms-go/stores has others, in a file or Redis. A reminder without a free slot, or one that
 // was answered 429, waits for a slot as long as [Options.ReminderMaxWait] says: by default not at all. Then it fails with
 // [ErrRateLimited].
 //

@@ -42,7 +42,7 @@ func (d *diagnosis) oneValue(header http.Header, name string) string {
 	case 1:
 		return values[0]
 	case 0:
-		d.say("%s is missing. Did a proxy remove it, or was the map not built with http.Header.Set?", name)
+		d.say("%s is missing. Did a proxy remove it, or was the map not built with http.Header.Add?", name)
 	default:
 		d.say("%s is given %d times, and once is expected.", name, len(values))
 	}

@@ -70,56 +70,6 @@ type misfit struct {
 	err    *FieldError
 }
 
-// build returns the event that the fields make.
-func (e *element) build() Event {
-	e.dropNullFields()
-	inferred := false
-	if e.eventType == "" {
-		e.eventType = e.infer()
-		inferred = e.eventType != ""
-	}
-	switch misfits := e.misfitsOf(e.eventType); {
-	case len(misfits) > 0 && e.eventType == "":
-		return e.unknown(misfits[0]) // webhookEvent
-	case len(misfits) > 0:
-		e.meta.notes = &notes{inferred: inferred, misfits: misfits}
-	case inferred:
-		e.meta.notes = &inferredOnly
-	}
-	return e.typed()
-}
-
-func (e *element) unknown(err error) *UnknownEvent {
-	subject := e.formResponseID
-	if subject == "" {
-		subject = e.document.DocumentID
-	}
-	return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err, subject: subject}
-}
-
-// typed returns the event.
-func (e *element) typed() Event {
-	switch e.eventType {
-	case TypeFormResponse:
-		return e.formResponse()
-	case TypeSignatureViewed:
-		return &SignatureViewed{e.meta, e.document, e.signers, e.viewedBy}
-	case TypeSignatureSigned:
-		return &SignatureSigned{e.meta, e.document, e.isSigningOrder, e.signers, e.signedBy}
-	case TypeSignatureCompleted:
-		return &SignatureCompleted{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
-	case TypeTemplateViewed:
-		return &TemplateViewed{e.meta, e.document, e.signers, e.viewedBy}
-	case TypeTemplateSigned:
-		return &TemplateSigned{e.meta, e.document, e.isSigningOrder, e.signers, e.signedBy}
-	case TypeTemplateResponse:
-		return &TemplateResponse{e.meta, e.document, e.finishedPDFURL, e.signers, e.fields}
-	case "":
-		return e.unknown(errNoType)
-	}
-	return e.unknown(nil)
-}
-
 func (e *element) formResponse() *FormResponse {
 	url := e.finishedPDFURL
 	unreadable := slices.ContainsFunc(e.misfits, func(m misfit) bool { return m.member == memberFinishedPDFURL })
