@@ -78,7 +78,7 @@ func fill(v reflect.Value, values []any) {
 		v.SetInt(7)
 	case reflect.Float64:
 		v.SetFloat(0.7)
-	case reflect.Uint8:
+	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(7)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
