@@ -9,7 +9,7 @@ import (
 )
 
 // Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered. The
-// newest are whole, up to about 16 MiB; the others have Cut set. Do not change what they refer
+// newest are whole, up to about 16 MiB; the others have IsCut set. Do not change what they refer
 // to: it is shared with the log.
 func (s *Server) Requests() []Request {
 	return convertRecords(s.requests.records(), func(r Request) Request { return r })

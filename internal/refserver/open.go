@@ -105,13 +105,6 @@ func (s *Server) boundSaving() (end func()) {
 	}
 }
 
-// closeStore saves what waited for the next change, and refuses all further ones.
-func (s *Server) closeStore() {
-	if err := s.store.Close(); err != nil {
-		s.logger.Warn("saving at the end; nothing is lost", "error", err)
-	}
-}
-
 // Stopped returns an error that matches [ErrStopped] once the service has stopped, and nil before.
 func (s *Server) Stopped() error { return s.store.Stopped() }
 

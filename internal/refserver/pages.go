@@ -144,9 +144,9 @@ func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token stri
 
 // showDocument serves the PDF of a document or template: its own, or an empty page.
 func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name string) {
-	d, ok := s.documentNamed(name)
+	d, err := s.document(s.links.IDOf(name))
 	of, content := "document "+d.ID, d.PDF
-	if !ok {
+	if err != nil {
 		err := s.store.View(func(tx *store.Tx) error {
 			t, err := tx.Template(s.links.IDOf(name))
 			of, content = "template "+t.ID, t.PDF
@@ -162,8 +162,8 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 
 // showFinished serves the signed PDF of a completed document, or that of a form response. A HEAD makes no file.
 func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name string) {
-	d, ok := s.documentNamed(name)
-	if !ok || !d.Completed() {
+	d, err := s.document(s.links.IDOf(name))
+	if err != nil || !d.Completed() {
 		err := s.store.View(func(tx *store.Tx) error {
 			_, err := tx.Response(s.links.IDOf(name))
 			return err
@@ -187,14 +187,6 @@ func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name strin
 		return
 	}
 	servePDF(w, r, content)
-}
-
-func (s *Server) documentNamed(name string) (d signing.Document, ok bool) {
-	err := s.store.View(func(tx *store.Tx) (err error) {
-		d, err = tx.Document(s.links.IDOf(name))
-		return err
-	})
-	return d, err == nil
 }
 
 func (s *Server) pdf(w http.ResponseWriter, r *http.Request, of string, f signing.File) {

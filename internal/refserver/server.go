@@ -208,7 +208,9 @@ func (s *Server) Close() {
 		s.running.Wait()
 		s.finishing.close()
 		s.outgoing.CloseIdleConnections()
-		s.closeStore()
+		if err := s.store.Close(); err != nil { // saves what waited for the next change
+			s.logger.Warn("saving at the end; nothing is lost", "error", err)
+		}
 		s.watchers.close()
 	})
 }

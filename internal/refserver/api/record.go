@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +49,7 @@ func (r Record) String() string {
 		name = fmt.Sprintf("%.16q %.64q", r.Method, firstSegment(r.Path))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s: %d", r.At.Format(timeFormat), name, r.StatusCode)
+	fmt.Fprintf(&b, "%s %s: %d", timeText(r.At), name, r.StatusCode)
 	if r.Rule != "" {
 		fmt.Fprintf(&b, " %s (rule: %s): %s", r.Code, r.Rule, r.reason)
 	}
@@ -100,8 +99,15 @@ func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }
 
-// Values of headers and query parameters with such names are not recorded. A key in the wrong one is a common mistake, so the names are.
-var secretName = regexp.MustCompile(`(?i)^key$|api[-_]?key|token|secret|auth($|[^o]|orization)|cookie|password`)
+// secretWords are in the names of headers and query parameters whose values are not recorded. A key in the wrong one is a common
+// mistake, so the names are.
+var secretWords = []string{"api-key", "api_key", "apikey", "token", "secret", "authorization", "cookie", "password"}
+
+func isSecret(name string) bool {
+	name = strings.ToLower(name)
+	return name == "key" || strings.Contains(strings.ReplaceAll(name, "autho", ""), "auth") || // and no author
+		slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
+}
 
 const hidden = "(hidden)"
 
@@ -109,7 +115,7 @@ const hidden = "(hidden)"
 func withoutSecrets(values map[string][]string) map[string][]string {
 	kept := maps.Clone(values)
 	for name, texts := range kept {
-		if secretName.MatchString(name) && strings.Join(texts, "") != "" {
+		if isSecret(name) && strings.Join(texts, "") != "" {
 			kept[name] = []string{hidden}
 		}
 	}
@@ -124,7 +130,7 @@ func rawWithoutSecrets(query string) string {
 		if plain, err := url.QueryUnescape(name); err == nil {
 			name = plain
 		}
-		if value != "" && secretName.MatchString(name) {
+		if value != "" && isSecret(name) {
 			parts[i] = strings.TrimSuffix(part, value) + hidden
 		}
 	}
@@ -134,7 +140,7 @@ func rawWithoutSecrets(query string) string {
 // newRecord begins the record of a request.
 func newRecord(r *http.Request, at time.Time) *Record {
 	return &Record{
-		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: withoutSecrets(r.Header.Clone()), RequestID: beginning(r.Header.Get("x-request-id")),
+		At: at, Method: beginning(r.Method), Path: beginning(r.URL.Path), Header: withoutSecrets(r.Header), RequestID: beginning(r.Header.Get("x-request-id")),
 		BodySize: max(r.ContentLength, 0),
 	}
 }

@@ -10,9 +10,11 @@ import (
 
 // What the service writes, field by field. Spelling mistakes are the service's own.
 
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
-func timeText(t time.Time) string { return t.UTC().Format(timeFormat) }
+// timeText writes a time in milliseconds. The time package is fast for RFC 3339 alone, and lists are full of times.
+func timeText(t time.Time) string {
+	b, ms := t.UTC().AppendFormat(make([]byte, 0, 24), time.RFC3339), t.Nanosecond()/1e6
+	return string(append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'))
+}
 
 type errorBody struct {
 	Message string `json:"message"`
@@ -175,13 +177,19 @@ type answerBody struct {
 	Answer   string `json:"answer"`
 }
 
+// written is what was written to it, of which package json writes all at once.
+type written []byte
+
+func (w *written) Write(b []byte) (int, error) {
+	*w = append(*w, b...)
+	return len(b), nil
+}
+
 // marshal prints JSON without the escapes for <, > and & that only HTML needs.
 func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	var out written
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(out, []byte("\n")), err
 }

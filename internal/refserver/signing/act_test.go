@@ -115,7 +115,7 @@ func TestActsDoNotShareMemory(t *testing.T) {
 	_, err = d.Sign("cy@example.com", fields("other"), noon)
 	require.NoError(t, err)
 	require.Equal(t, "one", one.Document.Values[4].Value)
-	require.False(t, signing.Document{}.AllSigned(), "a draft without signers")
+	require.False(t, (&signing.Document{}).AllSigned(), "a draft without signers")
 }
 
 func TestViewIsReportedOnce(t *testing.T) {

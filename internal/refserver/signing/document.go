@@ -80,9 +80,9 @@ func (d Document) SourceID() string {
 }
 
 // AllSigned reports whether the document has signers and every one has signed.
-func (d Document) AllSigned() bool { return len(d.Signers) > 0 && d.pending() == 0 }
+func (d *Document) AllSigned() bool { return len(d.Signers) > 0 && d.pending() == 0 }
 
-func (d Document) pending() int {
+func (d *Document) pending() int {
 	n := 0
 	for i := range d.Signers {
 		if d.Signers[i].SignedAt.IsZero() {
