@@ -199,8 +199,8 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 //   - Several candidates: let a person decide. Do not send again.
 //
 // SentCandidates does not find a document that the service does not list, as it may do with deleted ones, that is in another
-// workspace, or in which a signer's address was changed. Another send of the same template to the same people is a candidate too, however old it is. So send a template to
-// the same receivers only after the outcome of the last such send is known.
+// workspace, or in which a signer's address was changed. Another send of the same template to the same people is a candidate
+// too, however old it is. So send a template to the same receivers only after the outcome of the last such send is known.
 //
 // The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as somebody
 // else's: then no candidate proves nothing. With any other mask, every document of the template that known does not report is a
