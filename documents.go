@@ -115,9 +115,10 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents, by default 100. At the first error All yields that error and
-// stops. The error matches [ErrIncomplete] if documents may be missing: see "Whole lists" in the package documentation, which
-// also says what a list costs. Documents that were created or changed meanwhile may or may not be among those yielded.
+// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents (or 16, if that is more),
+// by default 100. At the first error All yields that error and stops. The error matches [ErrIncomplete] if documents may be
+// missing: see "Whole lists" in the package documentation, which also says what a list costs. Documents that were created or
+// changed meanwhile may or may not be among those yielded.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
 	return s.c.allDocuments(ctx, listDocuments, TypePDF, p)
 }

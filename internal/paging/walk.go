@@ -106,7 +106,8 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 	}
 	all := w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may have been
 	totalMoved := w.learn(r, a)
-	again := r.Page == 2 && w.last.Page == 1 && len(a.IDs) > 0 && !totalMoved && slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
+	again := r.Page == 2 && w.last.Page == 1 && len(a.IDs) > 0 && !totalMoved &&
+		slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
 	w.last, w.lastIDs = r, a.IDs
 	switch {
 	case again && all && w.least <= len(w.seen): // the page is ignored
