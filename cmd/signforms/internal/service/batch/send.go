@@ -39,8 +39,8 @@ type sendCommand struct {
 	repeat  bool   // lines with equal addresses are meant
 }
 
-const sendHelp = `Send makes a document from a template, or sends a form, to its receivers. When the answer is lost it ends with exit
-code 4: it may have been sent.
+const sendHelp = `Send makes a document from a template, or sends a form, to its receivers. When the answer is
+lost it ends with exit code 4: it may have been sent.
 
 With --csv it sends to each line of FILE, and writes FILE.results.csv: without its results file, or under another name,
 a FILE is new and everybody in it is mailed. The same command goes on where it stopped, with the lines that are not sent
