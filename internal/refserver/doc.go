@@ -1,6 +1,5 @@
 // Package refserver is the reference service while it runs: its clock, records and acts, webhooks, faults, logs, files and storage.
 // Package signformstest shows it to tests, and the program signforms serves it.
 //
-// A method that changes something and returns no error fails the test that it was started for, or panics without one; the method
-// with Try before its name returns the error. A workspace is a server of its own: Options.Behind puts several at one address.
+// A workspace is a server of its own: Options.Behind puts several at one address.
 package refserver

@@ -14,35 +14,24 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestMethodsOfProgramsReturnErrors calls each method with invalid input.
-func TestMethodsOfProgramsReturnErrors(t *testing.T) {
+// TestMethodsSayWhatIsNotThere names records that there are not.
+func TestMethodsSayWhatIsNotThere(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	id := func(_ string, err error) error { return err }
 	for _, c := range []struct {
 		name string
 		got  error
-		want error
 		text string
 	}{
-		{"template", id(srv.Server.AddTemplate(refserver.Template{Name: "Offer"})), refserver.ErrInvalid, "Roles: is empty: a template needs one"},
-		{"form", id(srv.Server.AddForm(refserver.Form{Title: "F"})), refserver.ErrInvalid, "Fields: is empty: a form needs one"},
-		{"document", id(srv.Server.AddDocument(refserver.Document{Name: "D"})), refserver.ErrInvalid, "Signers: a document needs a signer before it can be sent"},
-		{"webhook's URL", id(srv.Server.AddWebhook(refserver.Webhook{URL: "app"})), refserver.ErrInvalid,
-			`URL: must be an absolute one, as in http://127.0.0.1:8080/webhook, not "app"`},
-		{"webhook's documents", id(srv.Server.AddWebhook(refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse, Documents: []string{"x"}})),
-			refserver.ErrInvalid, `Documents[0]: no form with id "x"`},
-		{"fault", id(srv.Server.Fail(refserver.Fault{Status: 99})), refserver.ErrInvalid, "Status: 99 is not 200 to 599"},
-		{"webhook fault", id(srv.Server.FailWebhooks(refserver.WebhookFault{Nth: -1})), refserver.ErrInvalid, "Nth: must not be negative"},
-		{"clock", srv.Server.Advance(t.Context(), -1), refserver.ErrInvalid, "-1ns would move the clock back"},
-		{"sample", id(srv.Server.TestWebhook("x")), refserver.ErrNotFound, `no webhook with id "x"`},
-		{"rotate", id(srv.RotateWebhookSecret("x")), refserver.ErrNotFound, `no webhook with id "x"`},
-		{"remove", srv.RemoveFault("x"), refserver.ErrNotFound, `no fault with id "x"`},
-		{"resend", srv.Resend("x"), refserver.ErrNotFound, `no delivery with id "x"`},
-		{"act", srv.Pay("x"), refserver.ErrNotFound, `no document with id "x"`},
-		{"submit", id(srv.SubmitForm("x", refserver.Submission{})), refserver.ErrNotFound, `no form with id "x"`},
+		{"sample", id(srv.Server.TestWebhook("x")), `no webhook with id "x"`},
+		{"rotate", id(srv.RotateWebhookSecret("x")), `no webhook with id "x"`},
+		{"remove", srv.RemoveFault("x"), `no fault with id "x"`},
+		{"resend", srv.Resend("x"), `no delivery with id "x"`},
+		{"act", srv.Pay("x"), `no document with id "x"`},
+		{"submit", id(srv.SubmitForm("x", refserver.Submission{})), `no form with id "x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.ErrorIs(t, c.got, c.want)
+			require.ErrorIs(t, c.got, refserver.ErrNotFound)
 			require.EqualError(t, c.got, c.text)
 		})
 	}

@@ -9,8 +9,7 @@ import (
 // Storage keeps the state of a server over restarts. The server keeps all records in memory. It loads them at its start, and
 // saves each change before anybody sees it.
 //
-// The server makes one call of Load or Save at a time, and may call Blob concurrently with everything. Package storagetest
-// checks an implementation.
+// The server makes one call of Load or Save at a time, and may call Blob concurrently with everything.
 type Storage interface {
 	// Load calls yield with every record but blobs, in any order. When yield returns an error, Load returns it at once. Load must
 	// not use a record's Data after yield got it.
