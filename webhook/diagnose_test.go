@@ -31,7 +31,7 @@ func TestDiagnose(t *testing.T) {
 		"none":             {want: "The signature matches secret 2 of 2."},
 		"missing":          {edit: without("X-Timestamp"), want: "X-Timestamp is missing"},
 		"repeated":         {edit: func(h http.Header) { h.Add("X-Signature", "1") }, want: "X-Signature is given 2 times"},
-		"lower-case key":   {edit: lowerCaseKey, want: "or was the map not built with http.Header.Set?"},
+		"lower-case key":   {edit: lowerCaseKey, want: "or was the map not built with http.Header.Add?"},
 		"sha256=":          {edit: editSignature(func(s string) string { return " sha256=" + strings.ToUpper(s) }), want: "is not 64 lower-case hexadecimal digits.\nThe signature matches secret 2 of 2."},
 		"odd timestamp":    {timestamp: "noon", want: "in none of the known forms"},
 		"late":             {timestamp: "1732180000", want: " from this machine's clock."},
