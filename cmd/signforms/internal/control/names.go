@@ -8,7 +8,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// jsonNames holds the JSON names of fields by their Go names, which the errors of signformstest have.
+// jsonNames holds the JSON names of fields by their Go names, which the errors of refserver have.
 var jsonNames = func() map[string]string {
 	names := map[string]string{}
 	for _, t := range []reflect.Type{
