@@ -26,7 +26,7 @@ func (w words) text(n int) ([]byte, error) {
 func read[T ~int](w words, v *T, text []byte) error {
 	n := slices.Index(w, string(text))
 	if n < 0 {
-		return fmt.Errorf("%.64q is not one of %s", text, strings.Join(w, ", "))
+		return fmt.Errorf("%.64q is not one of %s", text, strings.TrimPrefix(strings.Join(w, ", "), ", "))
 	}
 	*v = T(n)
 	return nil
@@ -50,4 +50,9 @@ func (f *TimestampFormat) UnmarshalText(text []byte) error {
 func (p Place) MarshalText() ([]byte, error) { return placeWords.text(int(p)) }
 
 // UnmarshalText reads what MarshalText writes.
-func (p *Place) UnmarshalText(text []byte) error { return read(placeWords, p, text) }
+func (p *Place) UnmarshalText(text []byte) error {
+	if err := read(placeWords, p, text); err != nil {
+		return fmt.Errorf("inputs: %w", err)
+	}
+	return nil
+}
