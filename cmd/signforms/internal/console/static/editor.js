@@ -219,7 +219,7 @@ function show() {
 	attempt(find("#loading"), end, { work, again: show, why }).then((count) => (form.dataset.shown = count), () => {}); // it has said why
 }
 
-for (const field of JSON.parse(form.elements.fields.value || "[]")) add({ x: 0, y: 0, required: false, ...field, role: roles().find((input) => input.value === field.role) ?? roles()[0] });
+for (const field of JSON.parse(form.elements.fields.value || "[]") ?? []) add({ x: 0, y: 0, required: false, ...field, role: roles().find((input) => input.value === field.role) ?? roles()[0] });
 written();
 for (const button of form.querySelectorAll("[data-kind]")) button.addEventListener("click", () => addHere(button.dataset.kind));
 find("#remove").addEventListener("click", remove);
