@@ -94,7 +94,7 @@ func publicDelivery(d store.Delivery) Delivery {
 // publicTemplate converts t, with the number of documents that were made from it.
 func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
-		ID: t.ID, Name: t.Name, Roles: t.Roles, SigningOrder: t.Ordered, Fields: t.Fields,
+		ID: t.ID, Name: t.Name, Roles: t.Roles, SigningOrder: t.Ordered, Fields: append([]TemplateField{}, t.Fields...),
 		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
 		UpdatedAt: t.UpdatedAt, HasPDF: t.PDF.SHA256 != "", Documents: documents,
 	}
@@ -104,7 +104,7 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 	out := DocumentState{
 		ID: d.ID, Type: d.Kind, TemplateID: d.TemplateID, Name: d.Name, AuthorEmail: d.AuthorEmail,
 		Status: d.Status, SigningOrder: d.Ordered, Archived: d.Archived,
-		Signers: []SignerState{}, Fields: d.Fields, Values: convertAll(d.Values, publicValue),
+		Signers: []SignerState{}, Fields: append([]TemplateField{}, d.Fields...), Values: convertAll(d.Values, publicValue),
 		CreatedAt: d.CreatedAt, SentAt: d.SentAt, CompletedAt: d.CompletedAt, ExpiresAt: d.ExpiresAt,
 		HasPDF: d.PDF.SHA256 != "", Finished: d.Finished.SHA256 != "",
 	}

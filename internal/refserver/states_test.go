@@ -145,3 +145,12 @@ func TestRecordsAreListed(t *testing.T) {
 	require.Len(t, srv.Webhooks(), 1)
 	require.True(t, srv.Webhooks()[0].Disabled)
 }
+
+// A record without fields has an empty list, which is [] in JSON: pages go through it.
+func TestNoFieldsAreAnEmptyList(t *testing.T) {
+	srv := servicetest.Start(t, nil)
+	template, _ := srv.FindTemplate(srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}))
+	document, _ := srv.FindDocument(srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann}))
+	require.NotNil(t, template.Fields)
+	require.NotNil(t, document.Fields)
+}
