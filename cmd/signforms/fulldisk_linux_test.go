@@ -42,10 +42,27 @@ func TestResultsThatCannotBeWritten(t *testing.T) {
 		}
 	}}
 	g.stand(t, m.testService)
-	stdout, stderr := m.sends(t, m.path, cli.ExitPartial)
-	require.Contains(t, stderr, "nothing more is sent: "+m.results())
+	stdout, stderr := m.sends(t, m.path, cli.ExitUnknown)
+	require.Contains(t, stderr, "2 sent; 0 failed; 1 unknown; 3 not tried; nothing more is sent: "+m.results())
 	require.Regexp(t, `(?m)^4\tsent\t`, stdout)
 	require.Len(t, m.mails(), 3)
 	m.sends(t, m.path, cli.ExitUnknown)
 	m.requireEach(t, 6)
+}
+
+// A results file that could not be begun does not stay.
+func TestResultsThatCannotBeBegun(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system")
+	}
+	m := newMailing(t, sixPeople)
+	folder := t.TempDir()
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=4k")) // one page: the people's
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
+	m.path = filepath.Join(folder, "people.csv")
+	m.write(t, m.path, sixPeople)
+	_, stderr := m.sends(t, m.path, cli.ExitFailure)
+	require.Contains(t, stderr, "6 not tried; nothing more is sent: "+m.results()+": no space left on device")
+	require.NoFileExists(t, m.results())
+	require.Empty(t, m.asked())
 }

@@ -123,20 +123,20 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		says           string
 	}{
 		{args: []string{m.offer, "--workspace", "another"},
-			says: `nothing was sent: ` + m.results() + `: it is of the account "` + m.WorkspaceID + `", and this command has "another": say that one`},
+			says: `nothing was sent: ` + m.results() + `: it is of the account "` + m.WorkspaceID + `", and this command has "another": say that one. Of an account that got a new key, write the second into the place of the first`},
 		{args: []string{other}, says: "it is of the template"},
 		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33",
 			says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
 		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "undo the edit of FILE"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt",
-			says: `line 10: "snt" is no state (["sending" "sent" "failed" "unknown" "again" "moved"]): undo the edit`},
+			says: `line 10: "snt" is no state (sending, sent, failed, unknown, again, moved): undo the edit`},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: `"SENT" is no state`},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: `" sent" is no state`},
 		{args: []string{m.offer}, file: m.results(), from: "4,sent", to: "3,sent",
 			says: "3 was sent before, and nothing follows that: undo the edit"},
 		{args: []string{m.offer}, file: m.results(), from: "results of,send\n",
-			says: "its header is not whole: put back what it was. Delete the file only if nobody was mailed"},
-		{args: []string{m.offer}, file: m.results(), from: results, says: "its header is not whole"},
+			says: "it is no results file, or its header is not whole: put back what it was or, with --results, name another"},
+		{args: []string{m.offer}, file: m.results(), from: results, says: "it is empty: delete it if nobody was mailed"},
 		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
 	} {
 		if c.file != "" {
@@ -170,8 +170,8 @@ func TestUnknownLines(t *testing.T) {
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 502, AfterWork: true})
 	_, stderr := m.sends(t, m.path, cli.ExitUnknown)
 	heal()
-	require.Contains(t, stderr, "signforms: 4 sent; 0 failed; 2 unknown; 0 not tried; the same command again tries what "+
-		"failed or was not tried, and leaves what is unknown until you edit its last state in "+m.results()+" to sent or again\n")
+	require.Contains(t, stderr, "signforms: 4 sent; 0 failed; 2 unknown; 0 not tried; what is unknown stays so until you "+
+		"edit its last state in "+m.results()+" to sent or again\n")
 	stdout, _ := m.sends(t, m.path, cli.ExitUnknown)
 	require.Empty(t, stdout)
 	m.requireEach(t, 6)
@@ -188,6 +188,22 @@ func TestUnknownLines(t *testing.T) {
 	require.Equal(t, 2, m.mails()["p2@example.com"])
 	stdout, _ = m.sends(t, m.path, cli.ExitOK, "--unknown")
 	require.Empty(t, stdout)
+
+	require.NoError(t, os.Remove(m.results()))
+	_, stderr = m.sends(t, m.path, cli.ExitUsage, "--unknown")
+	require.Contains(t, stderr, "nothing was sent from "+m.path)
+}
+
+// Of a line without a document a request may still be on its way.
+func TestUnknownLineWithoutADocument(t *testing.T) {
+	m := newMailing(t, "name,email\nP0,p0@example.com\n")
+	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 1, Times: 1, Status: 502})
+	m.sends(t, m.path, cli.ExitUnknown)
+	heal()
+	stdout, stderr := m.sends(t, m.path, cli.ExitOK, "--unknown")
+	require.Empty(t, stdout)
+	require.Equal(t, "line 2: no document yet; a request may still be on its way: look again in 2 minutes before you set it "+
+		"to again\n", stderr)
 }
 
 // The rest is in one file alone, whatever is repeated.
@@ -197,9 +213,10 @@ func TestRest(t *testing.T) {
 	m.sends(t, m.path, cli.ExitPartial)
 	heal()
 	rest := filepath.Join(filepath.Dir(m.path), "rest.csv")
-	for range 2 {
+	for i := range 2 {
 		_, stderr := m.sends(t, m.path, cli.ExitOK, "--rest", rest)
 		require.Contains(t, stderr, "3 lines are in "+rest)
+		require.Equal(t, i == 1, strings.Contains(stderr, "if that file was sent under any name, do not send this one"))
 		require.Equal(t, "name,email,[price]\nP3,p3@example.com,13\n\"P\n4\",p4@example.com,14\nP5,p5@example.com,15\n",
 			m.read(t, rest))
 		_, stderr = m.sends(t, m.path, cli.ExitUsage, "--rest", rest)
@@ -209,7 +226,7 @@ func TestRest(t *testing.T) {
 	require.True(t, strings.HasSuffix(m.read(t, m.results()), "\n5,moved,,"+rest+"\n6,moved,,"+rest+"\n8,moved,,"+rest+"\n"))
 	m.sends(t, m.path, cli.ExitOK, "--rest", rest)
 	_, stderr := m.sends(t, m.path, cli.ExitFailure, "--rest", rest+".other")
-	require.Contains(t, stderr, "no line is failed or not begun, and none was moved to")
+	require.Contains(t, stderr, "no line is failed, again or not begun, and none was moved to")
 	stdout, _ := m.sends(t, m.path, cli.ExitOK)
 	require.Empty(t, stdout)
 	m.sends(t, rest, cli.ExitOK)
@@ -242,6 +259,12 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		"name,email,role\nAnn,a@example.com,Buyer\n":          `column "role": columns are`,
 		"name,email,email\nAnn,a@example.com,a@example.com\n": `column "email" is there twice`,
 		"name,email\nAnn,\n":                                  "line 2: email of receiver 1 must",
+		"name,email\nAnn,a@@example.com\n":                    "line 2: an email is no plain address such as ann@example.com",
+		"name,email\nAnn,a@münchen.example\n":                 "line 2: an email is no plain address",
+		"name,email\nAnn,Dup <a@example.com>\n":               "line 2: an email is no plain address",
+		"name,email\nAnn,mailto:a@example.com\n":              "line 2: an email is no plain address",
+		"Buyer.name,Buyer.email,Seller.name,Seller.email\n" +
+			strings.Repeat("Ann,a@example.com,Cem,c@example.com\n", 2): "lines 2 and 3 have the same address",
 		"name,email\nAnn,a@example.com\nAnn,A@Example.com\n": "lines 2 and 3 have the same address: remove one, or say " +
 			"--repeat-addresses to send to both",
 		"name,email,Seller.name,Seller.email\nAnn,a@example.com,Cem,c@example.com\nBen,b@example.com,Ann,a@example.com\n": "lines 2 and 3 have",
@@ -280,9 +303,8 @@ func TestFormsToMany(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, stderr)
 	require.Equal(t, 2, strings.Count(stdout, "\tsent\t"))
 	require.Contains(t, m.read(t, m.results()), "\nform,"+m.survey+"\n")
-	_, stderr, code = m.run(t, "forms send SURVEY --unknown --csv "+m.path)
-	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "ask its receivers")
+	help, _, _ := m.run(t, "forms send --help")
+	require.NotRegexp(t, "templates send|--unknown|--role", help)
 }
 
 // Two runs of one file.
@@ -355,7 +377,7 @@ func TestTornResults(t *testing.T) {
 		m.write(t, m.results(), torn)
 		stdout, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--role", "Buyer", "--yes")
 		if code == cli.ExitUsage {
-			require.Regexp(t, "its header is not whole|say that one|FILE is not the one|undo the edit, or what a loss of power did", stderr)
+			require.Regexp(t, "it is empty|its header is not whole|say that one|FILE is not the one|undo the edit, or what a loss of power did", stderr)
 			require.Equal(t, torn, m.read(t, m.results()))
 			refused++
 			continue

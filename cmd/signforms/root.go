@@ -178,7 +178,8 @@ Variables, which flags override:
 
 Exit codes: 0 done; 1 nothing was done, or it failed; 2 wrong command line;
 3 done in part, or a list that may lack records; 4 it is unknown whether a send
-or a reminder was carried out; 130 interrupted before anything was sent.`
+or a reminder was carried out; 130 interrupted before anything was sent, or by a
+second Ctrl+C.`
 
 // showInOrder makes help list flags in the order in which they were added, a command's own flags first.
 func showInOrder(parent *cobra.Command) {

@@ -124,8 +124,12 @@ func setReceiver(r *signforms.Receiver, name, value string) error {
 	return nil
 }
 
-// repeated names the lines with an address of an earlier line. The address of somebody beside others who is in every
-// line in the same role, such as the seller to many buyers, may be repeated.
+var plainAddress = regexp.MustCompile("^[\\w!#$%&'*+/=?^`{|}~-]+(\\.[\\w!#$%&'*+/=?^`{|}~-]+)*@[\\w-]+(\\.[\\w-]+)*$")
+
+func notPlain(r signforms.Receiver) bool { return !plainAddress.MatchString(r.Email) }
+
+// repeated names the lines with an address of an earlier line. The address of somebody who is in every line in the same
+// role, such as the seller to many buyers, may be repeated beside others of whom this is not so.
 func repeated(people []mailing) (wrong []error) {
 	type who struct{ role, address string }
 	times, last := map[who]int{}, map[string]string{}
@@ -135,11 +139,12 @@ func repeated(people []mailing) (wrong []error) {
 			times[of(r)]++
 		}
 	}
+	common := func(r signforms.Receiver) bool { return times[of(r)] == len(people) }
 	for _, p := range people {
+		own := slices.ContainsFunc(p.receivers, func(r signforms.Receiver) bool { return !common(r) })
 		for _, r := range p.receivers {
 			w := of(r)
-			common := len(p.receivers) > 1 && times[w] == len(people)
-			if earlier := last[w.address]; earlier != "" && earlier != p.line && !common {
+			if earlier := last[w.address]; earlier != "" && earlier != p.line && !(own && common(r)) {
 				wrong = append(wrong, fmt.Errorf("lines %s and %s have the same address: remove one, or say "+
 					"--repeat-addresses to send to both", earlier, p.line))
 			}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
@@ -91,14 +92,17 @@ func (r *results) read() error {
 	for _, want := range r.header {
 		cells, err := in.Read()
 		switch {
+		case r.size == 0:
+			return errors.New("it is empty: delete it if nobody was mailed; without it everybody is")
 		case err != nil || len(cells) < len(want) || cells[0] != want[0]:
-			return errors.New("its header is not whole: put back what it was. Delete the file only if nobody was " +
-				"mailed: without it everybody is")
+			return errors.New("it is no results file, or its header is not whole: put back what it was or, with " +
+				"--results, name another")
 		case cells[1] != want[1] && want[0] == "file":
 			return errors.New("FILE is not the one that it is of: undo the edit of FILE. To correct lines that were not " +
 				"sent, then say --rest NEW.csv, and edit NEW.csv")
 		case cells[1] != want[1]:
-			return fmt.Errorf("it is of the %s %q, and this command has %q: say that one", want[0], cells[1], want[1])
+			return fmt.Errorf("it is of the %s %q, and this command has %q: say that one. Of an account that got a "+
+				"new key, write the second into the place of the first", want[0], cells[1], want[1])
 		}
 	}
 	for {
@@ -122,7 +126,7 @@ func (r *results) take(cells []string) error {
 	before := r.rows[w.Line].State
 	switch {
 	case !slices.Contains(states, w.State):
-		return fmt.Errorf("%q is no state (%q)", w.State, states)
+		return fmt.Errorf("%q is no state (%s)", w.State, strings.Join(states, ", "))
 	case before == sent || before == moved:
 		return fmt.Errorf("%s was %s before, and nothing follows that", w.Line, before)
 	case w.State == sending:
@@ -152,6 +156,9 @@ func (r *results) add(w row) error {
 		err = r.write(rows)
 	}
 	if err != nil {
+		if r.size == 0 && r.f != nil { // this run made it
+			os.Remove(r.path)
+		}
 		r.failed = fmt.Errorf("nothing more is sent: %s: %w", r.path, cli.PathCause(err))
 	}
 	r.rows[w.Line] = w

@@ -83,8 +83,11 @@ func (b *batch) run(cmd *cobra.Command, all []item) error {
 			break
 		}
 		tried++
-		b.counts[r.State]++
-		if b.ended = cmp.Or(b.progress.Tell(func() error { return printer.Print(r) }), b.ended); b.ended != nil {
+		b.ended = cmp.Or(b.progress.Tell(func() error { return printer.Print(r) }), b.ended)
+		if b.results.failed != nil {
+			r.State = unknown // the next run finds no outcome in the file
+		}
+		if b.counts[r.State]++; b.ended != nil {
 			break
 		}
 	}
@@ -158,6 +161,11 @@ func (b *batch) verdict(left int) error {
 	if b.ended != nil {
 		text += "; " + b.ended.Error()
 	}
-	return cli.ExitWith(code, fmt.Errorf("%s; the same command again tries what failed or was not tried, and leaves what "+
-		"is unknown until you edit its last state in %s to %s or %s", text, b.results.path, sent, again))
+	if failures+left > 0 {
+		text += "; the same command again tries what failed or was not tried"
+	}
+	if doubtful > 0 {
+		text += fmt.Sprintf("; what is unknown stays so until you edit its last state in %s to sent or again", b.results.path)
+	}
+	return cli.ExitWith(code, errors.New(text))
 }

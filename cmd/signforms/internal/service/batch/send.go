@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,31 +48,29 @@ a FILE is new and everybody in it is mailed. The same command goes on where it s
 or unknown. With another content of FILE, template or form, service or account it is refused; other flags may differ.
 All lines are checked before anything is sent; then, without --yes, it asks. Edit neither file during a run.
 
-The columns of FILE are name and email, for the role that --role says, or ROLE.name and ROLE.email for each role, and
-[variable] for a custom variable. A form has no roles. An address that is twice in FILE is refused without
---repeat-addresses, unless it is beside others and in every line in the same role.
+The columns of FILE are name, email, and [variable] for a custom variable. An address that is twice in FILE is refused
+without --repeat-addresses, unless it is in every line in the same role, beside others.
 
---unknown prints the documents that each unknown line may be; a line that may be none is not printed. Then edit its
-last state in FILE.results.csv to sent or again. After a typo, --rest moves the lines that are failed or not begun to a
-new file, for you to edit and send, and FILE never sends them again; the same command writes that file again.`
+Edit the last state of an unknown line in FILE.results.csv to sent or again. After a typo, --rest moves the lines that
+are failed, again or not begun to a new file, for you to edit and send: FILE does not send them again unless you edit
+their rows. The same command writes that file again. When killed it may leave .NEW.csv-NUMBER with names and addresses.`
 
 // Send returns the command send for templates or forms.
 func Send(form bool) *cobra.Command {
 	c := &sendCommand{form: form, batch: batch{verb: "sent", noun: "line"}}
-	id := map[bool]string{false: "TEMPLATE_ID", true: "FORM_ID"}[form]
+	id, example := "TEMPLATE_ID", "templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer"
+	if form {
+		id, example = "FORM_ID", "forms send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv"
+	}
 	cmd := &cobra.Command{
 		Use: "send " + id + " --to RECEIVER... | --csv FILE", Short: "Send to receivers, once or to many", Long: sendHelp,
-		Example: "  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --to " +
-			"name=Ann,email=ann@example.com,role=Buyer\n" +
-			"  signforms templates send 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11 --csv people.csv --role Buyer",
-		Args: cli.ExactlyOne(id), RunE: c.run,
+		Example: "  signforms " + example, Args: cli.ExactlyOne(id), RunE: c.run,
 	}
 	f := cmd.Flags()
 	f.Var(cli.FuncFlag("receiver", c.addReceiver), "to",
 		"name=…,email=…,role=…[,colour=…][,subject=…][,message=…]; once for each `receiver`")
 	f.StringVar(&c.file, "csv", "", "send to each line of this CSV `file`")
-	f.StringVar(&c.rest, "rest", "", "send nothing: move the lines of --csv that are failed or not begun to this `file`")
-	f.BoolVar(&c.unknown, "unknown", false, "send nothing: print the documents that the unknown lines of --csv may be")
+	f.StringVar(&c.rest, "rest", "", "send nothing: move what is failed, again or not begun in --csv to this `file`")
 	f.BoolVar(&c.repeat, "repeat-addresses", false, "send to addresses that are in several lines, once for each")
 	f.StringVar(&c.mail.Subject, "subject", "", "subject of the mail to receivers without their own")
 	f.StringVar(&c.mail.Message, "message", "", "text of the mail to receivers without their own")
@@ -79,16 +78,18 @@ func Send(form bool) *cobra.Command {
 		"value of a custom variable, as `name=value`; may be repeated")
 	if !form {
 		f.StringVar(&c.pdfFile, "pdf", "", "PDF `file` that replaces the template's own")
-		f.StringVar(&c.role, "role", "", "title of the role that the columns name and email of --csv are for")
+		f.StringVar(&c.role, "role", "", "title of the role that the columns name and email of --csv are for; other columns "+
+			"are ROLE.name and ROLE.email")
+		f.BoolVar(&c.unknown, "unknown", false, "send nothing: print the documents that the unknown lines of --csv may be; "+
+			"those older than the run are of another send, and without any look again in 2 minutes")
+		cli.Alternatives(cmd, false, "to", "unknown")
+		cli.Alternatives(cmd, false, "rest", "unknown")
 	}
 	f.BoolVar(&c.batch.out.JSON, "json", false, "print one JSON record a line")
 	c.batch.addYes(cmd)
 	c.conn.AddFlags(cmd)
 	cli.Alternatives(cmd, true, "to", "csv")
-	for _, name := range []string{"rest", "unknown", "repeat-addresses"} {
-		cli.Alternatives(cmd, false, "to", name)
-	}
-	cli.Alternatives(cmd, false, "rest", "unknown")
+	cli.Alternatives(cmd, false, "to", "rest")
 	cli.Alternatives(cmd, false, "csv", "variable")
 	return service.Speaking(cmd)[0]
 }
@@ -183,6 +184,8 @@ func (c *sendCommand) sendAll(cmd *cobra.Command, people []mailing) error {
 	for _, p := range people {
 		if err := c.check(p); err != nil {
 			wrong = append(wrong, fmt.Errorf("line %s: %s", p.line, service.WrongInputs(err)))
+		} else if slices.ContainsFunc(p.receivers, notPlain) {
+			wrong = append(wrong, fmt.Errorf("line %s: an email is no plain address such as ann@example.com", p.line))
 		}
 	}
 	if !c.repeat {
@@ -202,8 +205,8 @@ func (c *sendCommand) sendAll(cmd *cobra.Command, people []mailing) error {
 	return c.batch.run(cmd, items)
 }
 
-// writeRest moves the lines that are failed or not begun to another file. It marks them before that file is there, so
-// that no line is ever to be sent from both.
+// writeRest moves the lines that are to do to another file. It marks them before that file is there, so that no line is
+// ever to be sent from both.
 func (c *sendCommand) writeRest(cmd *cobra.Command, people []mailing, header []byte) error {
 	r := c.batch.results
 	to, err := filepath.Abs(c.rest)
@@ -217,50 +220,59 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, people []mailing, header []b
 		return cli.UsageError("--rest %s: nothing was moved: %w", c.rest,
 			cmp.Or(cli.PathCause(err), errors.New("nothing was sent yet: edit --csv itself")))
 	}
-	text, lines := bytes.Clone(header), 0
+	text, lines, warning := bytes.Clone(header), 0, ""
 	for _, p := range people {
-		if r.toDo(p.line) {
-			if err := r.add(row{p.line, moved, "", to}); err != nil {
-				return err
-			}
-		}
 		if w := r.rows[p.line]; w.State == moved && w.Reason == to {
-			text = append(text, p.raw...)
-			lines++
+			warning = "; lines were moved there before: if that file was sent under any name, do not send this one"
+		} else if !r.toDo(p.line) {
+			continue
+		} else if err := r.add(row{p.line, moved, "", to}); err != nil {
+			return err
 		}
+		text = append(text, p.raw...)
+		lines++
 	}
 	if lines == 0 {
-		return fmt.Errorf("%s: no line is failed or not begun, and none was moved to %s", c.file, c.rest)
+		return fmt.Errorf("%s: no line is failed, again or not begun, and none was moved to %s", c.file, c.rest)
 	}
 	if err := atomicfile.Write(to, text); err != nil {
 		return fmt.Errorf("%s: %w; the same command writes it again", c.rest, cli.PathCause(err))
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, which %s sends no more: edit and send that file\n",
-		cli.Count(lines, "line is", "lines are"), c.rest, c.file)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s, which %s sends no more: edit and send that file%s\n",
+		cli.Count(lines, "line is", "lines are"), c.rest, c.file, warning)
 	return nil
 }
 
 // printUnknown prints the documents of the template that unknown lines may be.
 func (c *sendCommand) printUnknown(cmd *cobra.Command, people []mailing) error {
-	if c.form {
-		return cli.UsageError("a form makes no documents to look for: ask its receivers")
+	r := c.batch.results
+	if r.f == nil {
+		return cli.UsageError("--unknown: nothing was sent from %s: %s is not there", c.file, r.path)
 	}
 	client, err := c.conn.Client(signforms.Options{})
 	if err != nil {
 		return err
 	}
+	found := map[string]bool{}
 	printer := cli.NewPrinter(cmd, c.batch.out, columns, func(r row) any { return r }, 1)
 	for d, err := range client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
 		if err != nil {
 			return errors.Join(printer.End(), err)
 		}
 		for _, p := range people {
-			if c.batch.results.rows[p.line].State != unknown || !c.template(p).MayBe(d) {
+			if r.rows[p.line].State != unknown || !c.template(p).MayBe(d) {
 				continue
 			}
+			found[p.line] = true
 			if err := printer.Print(row{p.line, string(d.Status), d.RespondentDocumentID, cli.Time(d.CreatedAt)}); err != nil {
 				return err
 			}
+		}
+	}
+	for _, p := range people {
+		if r.rows[p.line].State == unknown && !found[p.line] {
+			fmt.Fprintf(cmd.ErrOrStderr(), "line %s: no document yet; a request may still be on its way: look again in "+
+				"2 minutes before you set it to again\n", p.line)
 		}
 	}
 	return printer.End()
