@@ -130,10 +130,3 @@ func mailAbout(tx *store.Tx, id string) (out []signing.Message) {
 	}
 	return out
 }
-
-func values[T any](records store.Records[T]) (out []T) {
-	for v := range records.All() {
-		out = append(out, *v)
-	}
-	return out
-}

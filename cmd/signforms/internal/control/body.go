@@ -75,7 +75,6 @@ func rawBody(r *http.Request) ([]byte, error) {
 		return nil, tooLarge
 	}
 	var body bytes.Buffer
-	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // once, and not by copies
 	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, wire.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, tooLarge
