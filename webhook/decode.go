@@ -9,20 +9,6 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// ErrPayload is matched by every error of [Parse]: the payload is not JSON, or not an object or an array.
-var ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
-
-// FieldError names a field whose value could not be read and was left zero. It never contains the value.
-type FieldError struct {
-	Field string // path from the event, such as signers[2].email
-	Want  string // what it should be, such as "a string"
-}
-
-// Error returns a text such as: webhook: field signers[2].email is not a string.
-func (e *FieldError) Error() string {
-	return "webhook: field " + e.Field + " is not " + e.Want
-}
-
 // Parse decodes a payload: an array of events, or one event as an object. It verifies nothing: give it the
 // Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
 //
@@ -86,16 +72,11 @@ var (
 	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
 )
 
-// element reads one element of an array.
+// element reads one element of an array. One that is not an object is kept as an event because its neighbours are genuine.
 func (d *decoder) element() Event {
 	if d.scan.Next() == '{' {
 		return d.event()
 	}
-	return d.noEvent()
-}
-
-// noEvent reads an element that is not an object. It is kept as an event because its neighbours are genuine.
-func (d *decoder) noEvent() Event {
 	start := d.scan.Pos()
 	d.scan.Skip()
 	return &UnknownEvent{meta: meta{raw: d.text[start:d.scan.Pos()]}, Err: errNotObject}

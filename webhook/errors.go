@@ -45,29 +45,10 @@ var (
 	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody], or than an [http.MaxBytesReader] before the handler
 	// allows. The text says which, and gives the limit in bytes.
 	ErrTooLarge = errors.New("webhook: body too large")
-)
 
-// The errors that unauthenticated requests can cause are made once, so that they cost no memory.
-var (
-	errSignatureMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, SignatureHeader)
-	errTimestampMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, TimestampHeader)
-	errSignatureRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, SignatureHeader)
-	errTimestampRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, TimestampHeader)
-	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits; "+
-		"webhook.Diagnose knows other forms", ErrHeaderMalformed, SignatureHeader)
-	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z; "+
-		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
-	errTimestampUnsafe = fmt.Errorf("%w: %s is not 1 to 64 printable ASCII characters without opening brackets and braces, "+
-		"so that VerifierOptions.ParseTimestamp is not called", ErrHeaderMalformed, TimestampHeader)
-	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp; its error is omitted because it may quote what was sent",
-		ErrHeaderMalformed, TimestampHeader)
-	errSplitUnsafe  = fmt.Errorf("%w, which VerifierOptions.ParseTimestamp requires", ErrPayload)
-	errBodyConsumed = fmt.Errorf("%w: %w", ErrSignature, ErrBodyConsumed)
-)
-
-const (
-	ifMissing  = "; the request is not a delivery, a proxy removed the header, or the map was not built with http.Header.Add"
-	ifRepeated = "; if the request is a delivery, something on the way added one"
+	// ErrPayload: the delivery is genuine, but the payload is not JSON, or not an object or an array. Every error of [Parse]
+	// matches it.
+	ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
 )
 
 // ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503, or
@@ -111,6 +92,17 @@ func printed(text string) string {
 
 // Unwrap returns Err.
 func (e *EventError) Unwrap() error { return e.Err }
+
+// FieldError names a field whose value could not be read and was left zero. It never contains the value.
+type FieldError struct {
+	Field string // path from the event, such as signers[2].email
+	Want  string // what it should be, such as "a string"
+}
+
+// Error returns a text such as: webhook: field signers[2].email is not a string.
+func (e *FieldError) Error() string {
+	return "webhook: field " + e.Field + " is not " + e.Want
+}
 
 // RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as a
 // whole. Strangers can cause any number of them.
@@ -168,8 +160,8 @@ func allPermanent(err error) bool {
 	return false
 }
 
-// usable returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every error in err.
-func usable(err error) (result error) {
+// readableError returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every error in err.
+func readableError(err error) (result error) {
 	if err == nil {
 		return nil
 	}
@@ -189,7 +181,7 @@ func guarded(f func() error) (err error) {
 			err = stopped(p, debug.Stack())
 		}
 	}()
-	return usable(f())
+	return readableError(f())
 }
 
 // stopped returns the error of a function that did not return: it panicked with p or, if p is nil, ended its goroutine.
@@ -198,7 +190,7 @@ func stopped(p any, stack []byte) error {
 		return errGoexit
 	}
 	if cause, ok := p.(error); ok {
-		p = usable(cause)
+		p = readableError(cause)
 	}
 	return &PanicError{Value: p, Stack: stack}
 }

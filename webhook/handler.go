@@ -113,7 +113,7 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 // function runs; then they run one after the other, and one that fails does not stop the others. Functions go on when the
 // sender hangs up.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	verified, refused := h.verifier.receive(r)
+	verified, refused := h.verifier.verifyRequest(r)
 	var events []Event
 	if refused == nil {
 		var err error
@@ -143,41 +143,41 @@ func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) 
 	if err != nil {
 		refused := refuse(err)
 		h.refusals.tell(ctx, refused)
-		return refused.answer.status, []byte(refused.answer.body)
+		return refused.reply.status, []byte(refused.reply.body)
 	}
-	a := h.run(ctx, verified, events)
-	return a.status, []byte(a.body)
+	r := h.run(ctx, verified, events)
+	return r.status, []byte(r.body)
 }
 
-// answer is the response to a delivery: a status and a constant JSON object, never a detail of the request.
-type answer struct {
+// reply is the answer to a delivery: a status and a constant JSON object, never a detail of the request.
+type reply struct {
 	status int
 	body   string
 }
 
 var (
-	answerOK           = answer{http.StatusOK, `{"status":"ok"}`}
-	answerDuplicate    = answer{http.StatusOK, `{"status":"duplicate"}`}
-	answerPayload      = answer{http.StatusBadRequest, `{"status":"invalid_payload"}`}
-	answerUnauthorized = answer{http.StatusUnauthorized, `{"status":"unauthorized"}`}
-	answerMethod       = answer{http.StatusMethodNotAllowed, `{"status":"method_not_allowed"}`}
-	answerCutShort     = answer{http.StatusRequestTimeout, `{"status":"body_incomplete"}`}
-	answerTooLarge     = answer{http.StatusRequestEntityTooLarge, `{"status":"too_large"}`}
-	answerMediaType    = answer{http.StatusUnsupportedMediaType, `{"status":"unsupported_media_type"}`}
-	answerFailed       = answer{http.StatusInternalServerError, `{"status":"failed"}`}
-	answerUnavailable  = answer{http.StatusServiceUnavailable, `{"status":"unavailable"}`}
+	replyOK           = reply{http.StatusOK, `{"status":"ok"}`}
+	replyDuplicate    = reply{http.StatusOK, `{"status":"duplicate"}`}
+	replyPayload      = reply{http.StatusBadRequest, `{"status":"invalid_payload"}`}
+	replyUnauthorized = reply{http.StatusUnauthorized, `{"status":"unauthorized"}`}
+	replyMethod       = reply{http.StatusMethodNotAllowed, `{"status":"method_not_allowed"}`}
+	replyCutShort     = reply{http.StatusRequestTimeout, `{"status":"body_incomplete"}`}
+	replyTooLarge     = reply{http.StatusRequestEntityTooLarge, `{"status":"too_large"}`}
+	replyMediaType    = reply{http.StatusUnsupportedMediaType, `{"status":"unsupported_media_type"}`}
+	replyFailed       = reply{http.StatusInternalServerError, `{"status":"failed"}`}
+	replyUnavailable  = reply{http.StatusServiceUnavailable, `{"status":"unavailable"}`}
 )
 
 // write sends the answer. retryAfter is used by 503 only.
-func (a answer) write(w http.ResponseWriter, retryAfter time.Duration) {
+func (r reply) write(w http.ResponseWriter, retryAfter time.Duration) {
 	header := w.Header()
 	header["Content-Type"] = []string{"application/json"}
-	switch a.status {
+	switch r.status {
 	case http.StatusMethodNotAllowed:
 		header["Allow"] = []string{http.MethodPost}
 	case http.StatusServiceUnavailable:
 		header["Retry-After"] = []string{strconv.FormatInt(int64((retryAfter+time.Second-1)/time.Second), 10)}
 	}
-	w.WriteHeader(a.status)
-	io.WriteString(w, a.body)
+	w.WriteHeader(r.status)
+	io.WriteString(w, r.body)
 }

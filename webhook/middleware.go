@@ -43,7 +43,7 @@ func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.H
 	}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			verified, refused := v.receive(r)
+			verified, refused := v.verifyRequest(r)
 			if refused != nil {
 				refusals.tell(r.Context(), refused)
 				refused.write(w, r, 0)

@@ -1,22 +1,51 @@
 package webhook
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"mime"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
+)
+
+// The reasons that unauthenticated requests can cause are made once, so that they cost no memory. Each matches the exported
+// error that it begins with.
+var (
+	errMethod = errors.New("webhook: request method is not POST; if the request is a delivery, a redirect changed " +
+		"the method: give the service the URL that the redirect leads to")
+	errMediaType = errors.New("webhook: request has no Content-Type of application/json, or more than one; " +
+		"if the request is a delivery, something on the way changed it")
+	errEncoding = errors.New("webhook: request body has a Content-Encoding, but what was signed has none: " +
+		"decompress it before this handler and remove the header")
+	errBodyCutShort = errors.New("webhook: request body is incomplete: the sender hung up, http.Server.ReadTimeout " +
+		"passed, or what wraps the body returns neither bytes nor an error")
+	errSignatureMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, SignatureHeader)
+	errTimestampMissing   = fmt.Errorf("%w: %s"+ifMissing, ErrHeaderMissing, TimestampHeader)
+	errSignatureRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, SignatureHeader)
+	errTimestampRepeated  = fmt.Errorf("%w: %s"+ifRepeated, ErrHeaderRepeated, TimestampHeader)
+	errSignatureMalformed = fmt.Errorf("%w: %s is not 64 lower-case hexadecimal digits; "+
+		"webhook.Diagnose knows other forms", ErrHeaderMalformed, SignatureHeader)
+	errTimestampMalformed = fmt.Errorf("%w: %s is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z; "+
+		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
+	errTimestampUnsafe = fmt.Errorf("%w: %s is not 1 to 64 printable ASCII characters without opening brackets and braces, "+
+		"so that VerifierOptions.ParseTimestamp is not called", ErrHeaderMalformed, TimestampHeader)
+	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp; its error is omitted because it may quote what was sent",
+		ErrHeaderMalformed, TimestampHeader)
+	errSplitUnsafe = fmt.Errorf("%w, which VerifierOptions.ParseTimestamp requires", ErrPayload)
+	errConsumed    = fmt.Errorf("%w: %w", ErrSignature, ErrBodyConsumed)
+)
+
+const (
+	ifMissing  = "; the request is not a delivery, a proxy removed the header, or the map was not built with http.Header.Add"
+	ifRepeated = "; if the request is a delivery, something on the way added one"
 )
 
 // refusal is the reason why a request is not processed, and the answer to the sender. All requests that fail verification
 // get the same answer.
 type refusal struct {
-	answer answer
+	reply  reply
 	err    error
 	unread bool // not the whole body was read
 }
@@ -27,36 +56,26 @@ func (f *refusal) write(w http.ResponseWriter, r *http.Request, retryAfter time.
 	if f.unread && r.ProtoMajor == 1 {
 		w.Header()["Connection"] = []string{"close"}
 	}
-	f.answer.write(w, retryAfter)
+	f.reply.write(w, retryAfter)
 }
-
-var (
-	errMethod = errors.New("webhook: request method is not POST; if the request is a delivery, a redirect changed " +
-		"the method: give the service the URL that the redirect leads to")
-	errMediaType = errors.New("webhook: request has no Content-Type of application/json, or more than one; " +
-		"if the request is a delivery, something on the way changed it")
-	errEncoding = errors.New("webhook: request body has a Content-Encoding, but what was signed has none: " +
-		"decompress it before this handler and remove the header")
-	errBodyCutShort = errors.New("webhook: request body is incomplete: the sender hung up, http.Server.ReadTimeout " +
-		"passed, or what wraps the body returns neither bytes nor an error")
-)
 
 // refuse returns the refusal for an error of Verify or Parse.
 func refuse(err error) *refusal {
 	switch {
 	case errors.Is(err, ErrNoSecret):
-		return &refusal{answer: answerFailed, err: err}
+		return &refusal{reply: replyFailed, err: err}
 	case errors.Is(err, ErrTooLarge):
-		return &refusal{answer: answerTooLarge, err: err}
+		return &refusal{reply: replyTooLarge, err: err}
 	case errors.Is(err, ErrPayload):
-		return &refusal{answer: answerPayload, err: err}
+		return &refusal{reply: replyPayload, err: err}
 	}
-	return &refusal{answer: answerUnauthorized, err: err}
+	return &refusal{reply: replyUnauthorized, err: err}
 }
 
-// receive checks a request up to its signature and timestamp, cheap checks first: a request that cannot be genuine is
-// refused before its body is read. Nobody else has the Payload.
-func (v *Verifier) receive(r *http.Request) (Verified, *refusal) {
+// verifyRequest decides whether a request is refused, cheap checks first: method, media type, length and the form of the two
+// headers before the body is read, then its size, the signature, and at last the clock. A Handler refuses genuine payloads that
+// [Parse] cannot read, too. Nothing else has the bytes of the Payload, so they may become a string without a copy.
+func (v *Verifier) verifyRequest(r *http.Request) (Verified, *refusal) {
 	c, refused := v.checkHeader(r)
 	var body []byte
 	if refused == nil {
@@ -68,7 +87,7 @@ func (v *Verifier) receive(r *http.Request) (Verified, *refusal) {
 	}
 	verified, err := v.verify(&c, body)
 	if err == ErrSignature && int64(len(body)) < r.ContentLength {
-		err = errBodyConsumed
+		err = errConsumed
 	}
 	if err != nil {
 		return Verified{}, refuse(err)
@@ -76,20 +95,20 @@ func (v *Verifier) receive(r *http.Request) (Verified, *refusal) {
 	return verified, nil
 }
 
-func (v *Verifier) checkHeader(r *http.Request) (c claim, refused *refusal) {
+func (v *Verifier) checkHeader(r *http.Request) (c signedHeaders, refused *refusal) {
 	switch {
 	case !v.usable():
 		return c, refuse(ErrNoSecret)
 	case r.Method != http.MethodPost:
-		return c, &refusal{answer: answerMethod, err: errMethod}
+		return c, &refusal{reply: replyMethod, err: errMethod}
 	case !isJSON(r.Header["Content-Type"]):
-		return c, &refusal{answer: answerMediaType, err: errMediaType}
+		return c, &refusal{reply: replyMediaType, err: errMediaType}
 	case !isIdentity(r.Header["Content-Encoding"]):
-		return c, &refusal{answer: answerMediaType, err: errEncoding}
+		return c, &refusal{reply: replyMediaType, err: errEncoding}
 	case r.ContentLength > int64(v.maxBody):
 		return c, refuse(v.tooLarge)
 	}
-	if err := v.readClaim(&c, r.Header); err != nil {
+	if err := v.readHeaders(&c, r.Header); err != nil {
 		return c, refuse(err)
 	}
 	return c, nil
@@ -124,6 +143,33 @@ func isIdentity(values []string) bool {
 	return true
 }
 
+// signedHeaders is what the two headers of a delivery say.
+type signedHeaders struct {
+	text      string // the timestamp as signed
+	at        time.Time
+	signature signature
+}
+
+func (v *Verifier) readHeaders(c *signedHeaders, header http.Header) (err error) {
+	signatures, timestamps := header[SignatureHeader], header[TimestampHeader]
+	switch {
+	case len(signatures) == 0:
+		return errSignatureMissing
+	case len(timestamps) == 0:
+		return errTimestampMissing
+	case len(signatures) > 1:
+		return errSignatureRepeated
+	case len(timestamps) > 1:
+		return errTimestampRepeated
+	}
+	if !decodeSignature(&c.signature, signatures[0]) {
+		return errSignatureMalformed
+	}
+	c.text = timestamps[0]
+	c.at, err = v.parseTimestamp(c.text)
+	return err
+}
+
 const (
 	firstRead     = 2 << 10  // the memory of a body of which nothing has arrived
 	announcedRead = 64 << 10 // what a Content-Length may allocate once that is full
@@ -156,7 +202,7 @@ func (v *Verifier) readBody(r *http.Request) ([]byte, *refusal) {
 			empty = -1
 		}
 	}
-	return nil, &refusal{answer: answerCutShort, err: errBodyCutShort}
+	return nil, &refusal{reply: replyCutShort, err: errBodyCutShort}
 }
 
 // unfinished distinguishes the end of a body, for which it returns nil, from other reasons why reading stopped.
@@ -168,66 +214,35 @@ func unfinished(err error) *refusal {
 		return refuse(fmt.Errorf("%w: more than the %d bytes that an http.MaxBytesReader before this handler lets through",
 			ErrTooLarge, e.Limit))
 	}
-	return &refusal{answer: answerCutShort, err: errBodyCutShort}
+	return &refusal{reply: replyCutShort, err: errBodyCutShort}
 }
 
-// refusals reports the deliveries that a handler or middleware refuses.
-type refusals struct {
-	log     *slog.Logger
-	onError func(context.Context, error)
-
-	strangers, genuine lineLimit // separate, so that forged requests cannot hide the lines about a wrong clock
+// verify checks the signature, then the clock, so that an untimely delivery is known to be genuine.
+func (v *Verifier) verify(c *signedHeaders, body []byte) (Verified, error) {
+	found := Verified{Payload: body, Timestamp: c.at}
+	if found.Secret = v.match(c, body); found.Secret < 0 {
+		var err error
+		if found.Payload, found.Secret, err = v.matchNormal(c, body); err != nil {
+			return Verified{}, err
+		}
+		found.Reserialized = true
+	}
+	if v.custom != nil && !beginsDocument(found.Payload) {
+		return Verified{}, errSplitUnsafe
+	}
+	if v.tolerance >= 0 {
+		if age := v.now().Sub(c.at); age > v.tolerance || age < -v.tolerance {
+			return Verified{}, v.untimely(age)
+		}
+	}
+	return found, nil
 }
 
-func (f *refusals) tell(ctx context.Context, refused *refusal) {
-	if f == nil {
-		f = &refusals{log: slog.Default()} // of a zero Handler
+func (v *Verifier) untimely(age time.Duration) error {
+	side := "behind"
+	if age < 0 {
+		side = "ahead of"
 	}
-	if f.onError != nil {
-		f.onError(ctx, &RefusedError{Status: refused.answer.status, Err: refused.err})
-	}
-	limit := &f.strangers
-	if errors.Is(refused.err, ErrTimestamp) || errors.Is(refused.err, ErrPayload) {
-		limit = &f.genuine
-	}
-	level := slog.LevelWarn
-	shown, hidden := limit.take()
-	if !shown {
-		level = slog.LevelDebug
-	}
-	if !f.log.Enabled(ctx, level) {
-		return
-	}
-	attrs := []slog.Attr{slog.Int("status", refused.answer.status), slog.String("error", refused.err.Error())}
-	if hidden > 0 {
-		attrs = append(attrs, slog.Int("at_debug_before", hidden))
-	}
-	f.log.LogAttrs(ctx, level, "webhook: request refused", attrs...)
-}
-
-// linesPerMinute is how many refusals of a kind are logged at warn level in a minute. Further ones are at debug level.
-const linesPerMinute = 5
-
-// lineLimit counts log lines by the minute.
-type lineLimit struct {
-	mu     sync.Mutex
-	begun  time.Time // of the minute
-	lines  int       // in this minute
-	hidden int       // lines over the limit since the last one within it
-}
-
-// take reports whether a line is within the limit and, if so, how many were over it since the last such line.
-func (l *lineLimit) take() (shown bool, hidden int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	if since := now.Sub(l.begun); since < 0 || since >= time.Minute {
-		l.begun, l.lines = now, 0
-	}
-	if l.lines++; l.lines > linesPerMinute {
-		l.hidden++
-		return false, 0
-	}
-	hidden, l.hidden = l.hidden, 0
-	return true, hidden
+	return fmt.Errorf("%w: %v %s the clock, %v allowed; it is a replay or was delayed, or a clock is wrong",
+		ErrTimestamp, age.Round(time.Millisecond).Abs(), side, v.tolerance)
 }

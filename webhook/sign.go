@@ -4,6 +4,7 @@ import (
 	"crypto/fips140"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"hash"
 	"net/http"
@@ -32,7 +33,7 @@ func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 	m := newMAC([]byte(secret))
 	sum := m.sum(text, body)
 	return http.Header{
-		SignatureHeader: {encodeSignature(&sum)},
+		SignatureHeader: {hex.EncodeToString(sum[:])},
 		TimestampHeader: {text},
 	}
 }
@@ -102,15 +103,6 @@ func decodeSignature(sig *signature, s string) bool {
 		sig[i] = high<<4 | low
 	}
 	return bad < 0x10
-}
-
-func encodeSignature(sig *signature) string {
-	const hexDigits = "0123456789abcdef"
-	var text [2 * sha256.Size]byte
-	for i, c := range sig {
-		text[2*i], text[2*i+1] = hexDigits[c>>4], hexDigits[c&0xf]
-	}
-	return string(text[:])
 }
 
 // checkSecret returns the reason why a secret cannot be the one that the service shows, or nil.

@@ -134,8 +134,8 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if len(body) > v.maxBody {
 		return Verified{}, v.tooLarge
 	}
-	var c claim
-	if err := v.readClaim(&c, header); err != nil {
+	var c signedHeaders
+	if err := v.readHeaders(&c, header); err != nil {
 		return Verified{}, err
 	}
 	return v.verify(&c, body)
@@ -154,58 +154,10 @@ func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	return Parse(verified.Payload)
 }
 
-// claim is what a delivery's headers say.
-type claim struct {
-	text      string // the timestamp as signed
-	at        time.Time
-	signature signature
-}
-
-func (v *Verifier) readClaim(c *claim, header http.Header) (err error) {
-	signatures, timestamps := header[SignatureHeader], header[TimestampHeader]
-	switch {
-	case len(signatures) == 0:
-		return errSignatureMissing
-	case len(timestamps) == 0:
-		return errTimestampMissing
-	case len(signatures) > 1:
-		return errSignatureRepeated
-	case len(timestamps) > 1:
-		return errTimestampRepeated
-	}
-	if !decodeSignature(&c.signature, signatures[0]) {
-		return errSignatureMalformed
-	}
-	c.text = timestamps[0]
-	c.at, err = v.parseTimestamp(c.text)
-	return err
-}
-
-// verify checks the signature, then the clock, so that an untimely delivery is known to be genuine.
-func (v *Verifier) verify(c *claim, body []byte) (Verified, error) {
-	found := Verified{Payload: body, Timestamp: c.at}
-	if found.Secret = v.match(c, body); found.Secret < 0 {
-		var err error
-		if found.Payload, found.Secret, err = v.matchNormal(c, body); err != nil {
-			return Verified{}, err
-		}
-		found.Reserialized = true
-	}
-	if v.custom != nil && !beginsDocument(found.Payload) {
-		return Verified{}, errSplitUnsafe
-	}
-	if v.tolerance >= 0 {
-		if age := v.now().Sub(c.at); age > v.tolerance || age < -v.tolerance {
-			return Verified{}, v.untimely(age)
-		}
-	}
-	return found, nil
-}
-
 // matchNormal is match with the form that JSON.stringify gives the body.
-func (v *Verifier) matchNormal(c *claim, body []byte) (normal []byte, secret int, err error) {
+func (v *Verifier) matchNormal(c *signedHeaders, body []byte) (normal []byte, secret int, err error) {
 	if len(body) == 0 {
-		return nil, -1, errBodyConsumed
+		return nil, -1, errConsumed
 	}
 	leave := v.normalizing.enter(len(body))
 	defer leave()
@@ -221,22 +173,13 @@ func (v *Verifier) matchNormal(c *claim, body []byte) (normal []byte, secret int
 
 // match returns the index of the first secret that gives the claimed signature over body, or -1. It takes the same time
 // whichever secret matches.
-func (v *Verifier) match(c *claim, body []byte) int {
+func (v *Verifier) match(c *signedHeaders, body []byte) int {
 	found := -1
 	for i := len(v.secrets) - 1; i >= 0; i-- {
 		sum := v.secrets[i].sum(c.text, body)
 		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], c.signature[:]), i, found)
 	}
 	return found
-}
-
-func (v *Verifier) untimely(age time.Duration) error {
-	side := "behind"
-	if age < 0 {
-		side = "ahead of"
-	}
-	return fmt.Errorf("%w: %v %s the clock, %v allowed; it is a replay or was delayed, or a clock is wrong",
-		ErrTimestamp, age.Round(time.Millisecond).Abs(), side, v.tolerance)
 }
 
 // normalizing bounds how many bodies are put into JavaScript's form at one time, because each may need a dozen times its

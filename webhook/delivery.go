@@ -82,7 +82,7 @@ type current struct {
 
 // run runs the functions of all events on one goroutine and waits for it. That is not the caller's, because a function may
 // end its goroutine: then, and after a panic, another one goes on.
-func (h *Handler) run(request context.Context, verified Verified, events []Event) answer {
+func (h *Handler) run(request context.Context, verified Verified, events []Event) reply {
 	d := &delivery{
 		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events)),
 	}
@@ -93,7 +93,7 @@ func (h *Handler) run(request context.Context, verified Verified, events []Event
 			panic(p)
 		}
 	}
-	return d.answer()
+	return d.reply()
 }
 
 // goOn settles the event whose function did not return, if there is one, and processes those that remain. It passes on a
@@ -115,21 +115,21 @@ func (d *delivery) goOn(ended chan<- any) {
 	}
 }
 
-// answer returns the answer to the delivery after run. The store or a hook may have ended the goroutine.
-func (d *delivery) answer() answer {
+// reply returns the answer to the delivery after run. The store or a hook may have ended the goroutine.
+func (d *delivery) reply() reply {
 	finished := 0
 	for _, n := range d.count {
 		finished += n
 	}
 	switch {
 	case d.count[OutcomeFailed] > 0 || finished < len(d.events):
-		return answerFailed
+		return replyFailed
 	case d.count[OutcomePutOff] > 0:
-		return answerUnavailable
+		return replyUnavailable
 	case d.count[OutcomeRepeated] > 0 && d.count[OutcomeRepeated] == len(d.events):
-		return answerDuplicate
+		return replyDuplicate
 	}
-	return answerOK
+	return replyOK
 }
 
 func (d *delivery) process(ev Event) {
@@ -200,7 +200,7 @@ func (d *delivery) call(run function, claim *ReplayKey) {
 	var ctx context.Context
 	ctx, c.end = context.WithDeadline(d.ctx, deadline)
 	d.current = c
-	d.settle(usable(run(ctx)))
+	d.settle(readableError(run(ctx)))
 }
 
 // settle finishes the current event, whose function has ended with err.
