@@ -14,10 +14,13 @@ import (
 
 	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/jsonfill"
+	"github.com/signforms/signforms-go/internal/paging"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// This file decides what an answer means for the caller: first its status (judge), then what it says of itself (read), then the
-// record in it. Fields decide. Words only raise a doubt, but for the one sentence that is documented: "already void".
+// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says of
+// itself (read), and whether a list has the record that was asked for (only). Fields decide. Words only raise a doubt, but for the one
+// sentence that is documented: "already void".
 
 // judge returns the error of a call whose last attempt was no success.
 func (r *run) judge() error {
@@ -25,12 +28,12 @@ func (r *run) judge() error {
 	case r.last.Attempts == 0:
 		return r.notSent()
 	case r.last.Status == 0 || r.last.Err != nil:
-		return r.newError(r.last.MayBeDone(), "", r.last.NoAnswer(r.c.options.AttemptTimeout))
+		return r.newError("", r.last.NoAnswerText(r.c.options.AttemptTimeout))
 	case r.last.Status/100 == 3:
-		return r.newError(r.last.MayBeDone(), "", "redirected, which is never followed: correct the base URL or the endpoint")
+		return r.newError("", "redirected, which is never followed: correct the base URL or the endpoint")
 	case r.last.Status/100 != 2:
 		code, message := reason(r.last)
-		return r.newError(r.last.MayBeDone(), code, message)
+		return r.newError(code, message)
 	}
 	return nil
 }
@@ -41,10 +44,10 @@ type completer interface{ missing(*run) string }
 // An action is an answer to a void or reminder. An empty one, or a JSON string, is a success too.
 type action interface {
 	setMessage(string)
-	// ruling tells the outcome; failed, whether the answer contradicts its status.
-	ruling(failed bool) ruling
-	// reason is the text of an error.
-	reason() string
+	// rule tells the outcome; failed, whether the answer contradicts its status.
+	rule(failed bool) ruling
+	// errorText is the text of an error.
+	errorText() string
 }
 
 // ruling is what an answer with a status of success says of a void or reminder. Only fields refuse.
@@ -69,7 +72,7 @@ func (r *run) read(out any) error {
 	act, ok := out.(action)
 	switch {
 	case ok && err == nil:
-		return r.ruled(act.ruling(failed), act.reason())
+		return r.ruled(act.rule(failed), act.errorText())
 	case failed:
 		return r.failure()
 	case errors.Is(err, jsonfill.ErrNotObject):
@@ -87,16 +90,16 @@ func (r *run) ruled(is ruling, reason string) error {
 	case hasFailed:
 		return r.failure()
 	case wasRefused:
-		return r.lacking(ErrRefused, reason)
+		return r.errorOf(ErrRefused, reason)
 	case inDoubt:
-		return r.newError(true, "", reason)
+		return r.newError("", reason)
 	}
 	return nil
 }
 
-// verdict holds the fields by which a 2xx may report a failure. None is documented by the service; clients have seen answers
+// failureFields are those by which a 2xx may report a failure. None is documented by the service; clients have seen answers
 // with status 200 and an error.
-type verdict struct {
+type failureFields struct {
 	Success    *bool           `json:"success"`
 	Error      json.RawMessage `json:"error"`
 	StatusCode int             `json:"statusCode"`
@@ -109,14 +112,13 @@ var (
 )
 
 // failed reports whether the answer contradicts its status.
-func (v verdict) failed() bool {
+func (v failureFields) failed() bool {
 	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || failedStatus.MatchString(v.Status) ||
 		!slices.Contains(noErrors, string(v.Error))
 }
 
 // fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The error is
-// that of jsonfill. The records may take 7 times the size of the answer, which itself grows in a buffer: together at most 12
-// times. Ordinary records take 1 to 2 times. Small answers may take 64 KiB.
+// that of jsonfill. The records take at most 7 times the size of the answer, or 64 KiB.
 func fill(o call.Outcome, out any) (failed bool, err error) {
 	answer := text(o)
 	if act, ok := out.(action); ok {
@@ -127,8 +129,8 @@ func fill(o call.Outcome, out any) (failed bool, err error) {
 		}
 	}
 	var v struct {
-		verdict
-		Data verdict `json:"data"`
+		failureFields
+		Data failureFields `json:"data"`
 	}
 	err = jsonfill.Object(answer, max(7*len(o.Body), 64<<10), out, &v)
 	return v.failed() || v.Data.failed(), err
@@ -203,7 +205,7 @@ func (w *wireAction) known() DocumentStatus {
 	return ""
 }
 
-func (w *wireAction) reason() string {
+func (w *wireAction) errorText() string {
 	if s := w.known(); s != "" {
 		return fmt.Sprintf("the document's status is %s: %s", s, w.message())
 	}
@@ -229,7 +231,7 @@ var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|sta
 
 func (w *wireVoid) already() bool { return alreadyVoid.MatchString(w.message()) }
 
-func (w *wireVoid) ruling(failed bool) ruling {
+func (w *wireVoid) rule(failed bool) ruling {
 	switch s := w.known(); {
 	case s == StatusVoid:
 		return wasDone
@@ -249,13 +251,13 @@ func (w *wireVoid) ruling(failed bool) ruling {
 func voidInDoubt(o call.Outcome) bool {
 	var answer wireVoid
 	failed, err := fill(o, &answer)
-	return err == nil && answer.ruling(failed) == inDoubt
+	return err == nil && answer.rule(failed) == inDoubt
 }
 
 // wireReminder is the answer to a reminder.
 type wireReminder struct{ wireAction }
 
-func (w *wireReminder) ruling(failed bool) ruling {
+func (w *wireReminder) rule(failed bool) ruling {
 	n := w.remindersSent()
 	sent := n != nil && *n > 0
 	switch {
@@ -271,9 +273,9 @@ func (w *wireReminder) ruling(failed bool) ruling {
 	return wasDone
 }
 
-// newError describes the last attempt. open is true when its request may have been carried out, which only matters for a
-// send or reminder.
-func (r *run) newError(open bool, code, message string) *Error {
+// newError describes the last attempt. The outcome of a send or reminder is unknown unless the answer rules out that it was carried
+// out, as a 4xx other than 408 and 499 does, or nothing was written.
+func (r *run) newError(code, message string) *Error {
 	e := &Error{
 		Method: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
 		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.last.Attempts, Body: r.last.Body,
@@ -284,13 +286,13 @@ func (r *run) newError(open bool, code, message string) *Error {
 	}
 	e.RetryAfter, _ = call.RetryAfter(r.last.Header)
 	if r.op == OpSendReminder {
-		e.RetryAfter = min(e.RetryAfter, call.MaxClosed)
+		e.RetryAfter = min(e.RetryAfter, reminderlimit.MaxClosed)
 	}
 	if local := (*Error)(nil); errors.As(r.stopped, &local) {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}
 	switch {
-	case open && r.class == call.NotRepeatable:
+	case r.class == call.NotRepeatable && r.last.MayBeDone():
 		e.kinds = []error{ErrOutcomeUnknown}
 	case r.last.Status == 0 || r.last.Err != nil:
 		e.kinds = []error{ErrUnavailable}
@@ -303,7 +305,7 @@ func (r *run) newError(open bool, code, message string) *Error {
 // failure is the error of a 2xx that reports a failure.
 func (r *run) failure() error {
 	code, message := reason(r.last)
-	e := r.newError(true, code, message)
+	e := r.newError(code, message)
 	if e.Message == "" || e.Message == "OK" {
 		e.Message = "the answer says that it failed"
 	}
@@ -311,24 +313,61 @@ func (r *run) failure() error {
 }
 
 // unreadable is the error of a 2xx that cannot be read or lacks what it must have.
-func (r *run) unreadable(why string) error { return r.newError(true, "", "unreadable answer: "+why) }
+func (r *run) unreadable(why string) error { return r.newError("", "unreadable answer: "+why) }
 
-// lacking is the error of a list that was read and lacks the record asked for, or cannot be read to its end.
-func (r *run) lacking(kind error, message string) *Error {
-	e := r.newError(false, "", message)
+// errorOf is an error of a kind about an answer that could be read.
+func (r *run) errorOf(kind error, message string) *Error {
+	e := r.newError("", message)
 	e.kinds = []error{kind}
 	return e
+}
+
+// only returns the item with the id. A service that ignores the filter answers with other items: then nothing is known of this one.
+func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
+	for i := range p.Items {
+		if strings.EqualFold(idOf(&p.Items[i]), id) {
+			return &p.Items[i], nil
+		}
+	}
+	if len(p.Items) > 0 {
+		return nil, p.errorOf(ErrUnavailable, "the filter was ignored: the answer holds other ids, not the one asked for")
+	}
+	if value(p.total) > 0 || p.more == paging.Promised {
+		return nil, p.errorOf(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
+	}
+	return nil, p.errorOf(ErrNotFound, "the service has none with this id")
 }
 
 // notSent is the error of a call that made no attempt.
 func (r *run) notSent() error {
 	if e := (*Error)(nil); errors.As(r.stopped, &e) {
-		e.Method = r.name
 		return e
 	}
 	e := &Error{Method: r.name, Operation: r.op, Local: true, Message: "nothing was sent: " + r.stopped.Error(), cause: r.stopped}
 	if !errors.Is(r.stopped, context.Canceled) && !errors.Is(r.stopped, context.DeadlineExceeded) {
 		e.kinds = []error{ErrUnavailable}
+	}
+	return e
+}
+
+// stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A context's error is
+// returned unchanged.
+func (c *caller) stopError(err error, method string) error {
+	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
+	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
+	switch {
+	case errors.As(err, &storeErr):
+		// The text alone: of the reminder, a store's own errors say nothing. fmt prints one whose methods panic.
+		e.kinds, e.cause = []error{ErrUnavailable}, errStoreAway
+		e.Message = call.CleanText(fmt.Sprint("the limit store did not answer, so nothing was sent: ", storeErr.Err), c.calls.Key)
+	case !errors.As(err, &waitErr):
+		return err
+	case waitErr.PastDeadline:
+		e.kinds, e.cause, e.RetryAfter = []error{ErrRateLimited}, errPastDeadline, waitErr.Wait
+		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
+	default:
+		e.kinds, e.RetryAfter = []error{ErrRateLimited}, waitErr.Wait
+		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
 	}
 	return e
 }
@@ -360,10 +399,9 @@ var (
 	}
 )
 
-// answerKinds returns the sentinels of a complete answer that is not a success. Status 0 means that there was no answer.
-// ErrOutcomeUnknown is not among them: see newError.
-func answerKinds(op Operation, status int, code string) []error {
-	var kinds []error
+// answerKinds returns the sentinels of an answer with an error, or of a 2xx that reports one. ErrOutcomeUnknown is not among them:
+// see newError.
+func answerKinds(op Operation, status int, code string) (kinds []error) {
 	add := func(k error) {
 		if k != nil && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)
@@ -376,17 +414,14 @@ func answerKinds(op Operation, status int, code string) []error {
 	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
 		add(ErrRefused)
 	}
-	if len(kinds) == 0 {
-		add(classErrors[status/100])
-	}
-	if len(kinds) == 0 {
+	switch {
+	case len(kinds) > 0:
+	case status/100 == 3: // the base URL or an endpoint is wrong
+		add(ErrInvalid)
+	case status/100 == 4:
+		add(ErrRefused)
+	default:
 		add(ErrUnavailable)
 	}
 	return kinds
-}
-
-// classErrors are the sentinels of statuses without one of their own, by their first digit. Others match ErrUnavailable.
-var classErrors = map[int]error{
-	3: ErrInvalid, // the base URL or an endpoint is wrong
-	4: ErrRefused,
 }

@@ -26,7 +26,7 @@ type Client struct {
 	caller *caller
 }
 
-// caller is what all calls of a client have in common.
+// caller makes the calls of a client.
 type caller struct {
 	base       string
 	calls      call.Settings
@@ -133,7 +133,7 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 		wrong.add("apiKey", "must not be empty")
 	}
 	wrong.header("apiKey", apiKey)
-	ops := wrong.endpoints(o.Endpoints)
+	ops := wrong.operationsWith(o.Endpoints)
 	wrong.options(o)
 	if err := wrong.err(method{name: "new client"}); err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ type Request struct {
 }
 
 // Do sends a request that this package has no method for: the description of the service is incomplete. It uses the client's
-// key, workspace, bounds and retries, calls [Options.OnAttempt], and returns errors as other methods do, with the Operation
+// key, workspace, bounds, retries and hooks, and returns errors as other methods do, with the Operation
 // "request". A GET is repeated like a list. Anything else is repeated like a send, so an unclear end is ErrOutcomeUnknown.
 //
 // The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing, and an empty answer
@@ -41,7 +41,7 @@ type Request struct {
 // base URL, or its path is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards against
 // a mistake, and not against a disguise: a path that the service reads as the same, such as one with other escapes, is sent.
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
-	wire, err := c.caller.build(r, out)
+	wire, err := c.caller.wireOfRequest(r, out)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,8 @@ func (r *run) decoded(out any) ([]byte, error) {
 	return r.last.Body, nil
 }
 
-func (c *caller) build(r Request, out any) (call.Request, error) {
+// wireOfRequest returns what the input of [Client.Do] is on the wire.
+func (c *caller) wireOfRequest(r Request, out any) (call.Request, error) {
 	if r.Method == "" {
 		r.Method = http.MethodGet
 	}
@@ -94,8 +95,8 @@ func (c *caller) build(r Request, out any) (call.Request, error) {
 
 // check returns the encoded body and what is wrong with the request.
 func (r Request) check(out any) (body []byte, problems checks) {
-	if !slices.Contains(methods, r.Method) {
-		problems.add("Method", "must be one of "+strings.Join(methods, ", "))
+	if !slices.Contains(httpMethods, r.Method) {
+		problems.add("Method", "must be one of "+strings.Join(httpMethods, ", "))
 	}
 	if problem := pathProblem(r.Path); problem != "" {
 		problems.add("Path", problem)
@@ -126,7 +127,7 @@ func (o operation) covers(path string) bool {
 // request is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
 type request struct {
 	method
-	in      call.Inputs
+	in      inputs
 	body    any
 	maxWait time.Duration           // for slots of the reminder budget, as Options.ReminderMaxWait
 	again   func(call.Outcome) bool // as call.Request.Again
@@ -145,7 +146,7 @@ type run struct {
 // perform makes one call and decodes the answer into out, a pointer to a struct. The last outcome of the run is a success.
 func (c *caller) perform(ctx context.Context, req request, out any) (r *run, err error) {
 	err = c.observed(ctx, req.op, func(ctx context.Context) error {
-		wire, err := c.written(req)
+		wire, err := c.wireOf(req)
 		if err != nil {
 			return err
 		}
@@ -172,8 +173,8 @@ func (c *caller) observed(ctx context.Context, op Operation, do func(context.Con
 	return err
 }
 
-// written returns what goes over the wire.
-func (c *caller) written(req request) (call.Request, error) {
+// wireOf returns what an operation's request is on the wire.
+func (c *caller) wireOf(req request) (call.Request, error) {
 	op := c.operations[req.op]
 	path, problem := op.fillPath(req.in)
 	if problem != "" {
@@ -184,7 +185,7 @@ func (c *caller) written(req request) (call.Request, error) {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
 	}
 	if op.Inputs != InputsBody {
-		wire.URL += "?" + req.in.Query() // no operation is without inputs
+		wire.URL += "?" + req.in.query() // no operation is without inputs
 	}
 	if op.Inputs != InputsQuery { // the only place if the body is nested
 		var body any = req.in
@@ -213,7 +214,7 @@ func (c *caller) send(ctx context.Context, req request, wire call.Request) (*run
 		return nil, req.refusal(err.Error()) // only a nil context fails here: New has checked the parts of the URL
 	}
 	if r.last.Stopped != nil {
-		r.stopped = c.slotError(r.last.Stopped, req.name)
+		r.stopped = c.stopError(r.last.Stopped, req.name)
 	}
 	return r, r.judge()
 }
@@ -229,5 +230,5 @@ func (r *run) attemptErr(o call.Outcome) error {
 		return nil
 	}
 	return &Error{Method: r.name, Operation: r.op, StatusCode: o.Status, RequestID: r.id, Attempts: o.Attempts, kinds: []error{},
-		Message: call.CleanText(o.NoAnswer(r.c.options.AttemptTimeout), r.c.calls.Key), cause: errors.Join(o.Err)}
+		Message: call.CleanText(o.NoAnswerText(r.c.options.AttemptTimeout), r.c.calls.Key), cause: errors.Join(o.Err)}
 }

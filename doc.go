@@ -37,6 +37,8 @@
 //	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
 //	not repeatable  send, send reminder                               nothing was written, 429
 //
+// A void is also repeated after a 2xx that leaves a doubt: see [DocumentsService.Void].
+//
 // A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, or a trace
 // by net/http in which nothing was written. If the request may have been written and no answer tells its outcome, the call
 // returns [ErrOutcomeUnknown]. That is so

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -75,7 +74,7 @@ type DocumentListParams struct {
 	Query string
 }
 
-func (p DocumentListParams) inputs(m method, t SigningType) (call.Inputs, error) {
+func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	var c checks
 	if p.DocumentID != "" {
 		c.uuid("DocumentID", p.DocumentID)
@@ -92,17 +91,17 @@ func (p DocumentListParams) inputs(m method, t SigningType) (call.Inputs, error)
 	if len(c) > 0 {
 		return nil, c.err(m)
 	}
-	in := call.Inputs{}
-	in.Set("documentType", string(t))
-	in.Set("status", string(p.Status))
-	in.Set("documentId", p.DocumentID)
-	in.Set("dateFrom", p.DateFrom)
-	in.Set("dateTo", p.DateTo)
-	in.Set("archive", p.Archived)
-	in.Set("sortOrder", string(p.SortOrder))
-	in.Set("page", p.Page)
-	in.Set("limit", p.Limit)
-	in.Set("query", p.Query)
+	in := inputs{}
+	in.set("documentType", string(t))
+	in.set("status", string(p.Status))
+	in.set("documentId", p.DocumentID)
+	in.set("dateFrom", p.DateFrom)
+	in.set("dateTo", p.DateTo)
+	in.set("archive", p.Archived)
+	in.set("sortOrder", string(p.SortOrder))
+	in.set("page", p.Page)
+	in.set("limit", p.Limit)
+	in.set("query", p.Query)
 	return in, nil
 }
 

@@ -48,7 +48,7 @@ var (
 
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent nothing.
 // Its text has the method, the status, Code, Message and the first Fields, and never more of the answer. One that you build
-// yourself, in a fake, matches what a list with its StatusCode does: &Error{StatusCode: 404} matches ErrNotFound.
+// yourself, in a fake, matches the sentinels of its StatusCode: &Error{StatusCode: 404} matches ErrNotFound.
 type Error struct {
 	// Method names the method that was called, such as "get document". When it is empty, the text begins with Operation.
 	Method string

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -105,10 +104,10 @@ func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Pa
 	if err := c.err(listResponses); err != nil {
 		return nil, err
 	}
-	in := call.Inputs{}
-	in.Set("formId", p.FormID)
-	in.Set("page", p.Page)
-	in.Set("limit", p.Limit)
+	in := inputs{}
+	in.set("formId", p.FormID)
+	in.set("page", p.Page)
+	in.set("limit", p.Limit)
 	return s.responses(ctx, request{method: listResponses, in: in}, p.Page)
 }
 
@@ -149,7 +148,7 @@ func (s *FormsService) Response(ctx context.Context, responseID string) (*FormRe
 	if err := c.err(getResponse); err != nil {
 		return nil, err
 	}
-	page, err := s.responses(ctx, request{method: getResponse, in: call.Inputs{"responseId": responseID}}, 1)
+	page, err := s.responses(ctx, request{method: getResponse, in: inputs{"responseId": responseID}}, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,7 +37,7 @@ type Page[T any] struct {
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 
-	lacking func(kind error, message string) *Error // makes an error of the call that got the page
+	errorOf func(kind error, message string) *Error // makes an error of the call that got the page
 	more    paging.More
 	total   *int
 	pages   *int // totalPages
@@ -73,7 +72,7 @@ type wirePagination struct {
 
 func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
-	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, lacking: run.lacking}
+	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, errorOf: run.errorOf}
 	if f := w.Pagination; f != nil {
 		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(f.total()), value(f.HasNextPage), value(f.HasPreviousPage)}
 	}
@@ -105,7 +104,7 @@ func (w wirePage) withoutTotals() wirePage {
 
 // missingList returns what is wrong when an answer lacks its list; empty when nothing is.
 func (w wirePage) missingList(name string, there bool, r *run) string {
-	page, _ := strconv.Atoi(r.in.Text("page"))
+	page, _ := strconv.Atoi(r.in.text("page"))
 	if there || w.provesEmpty(max(page, 1), name, r.last) {
 		return ""
 	}
@@ -170,22 +169,6 @@ func (f *wirePagination) more(current, items int) paging.More {
 		return paging.NoMore
 	}
 	return paging.MoreUnknown
-}
-
-// only returns the item with the id. A service that ignores the filter answers with other items: then nothing is known of this one.
-func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
-	for i := range p.Items {
-		if strings.EqualFold(idOf(&p.Items[i]), id) {
-			return &p.Items[i], nil
-		}
-	}
-	if len(p.Items) > 0 {
-		return nil, p.lacking(ErrUnavailable, "the filter was ignored: the answer holds other ids, not the one asked for")
-	}
-	if value(p.total) > 0 || p.more == paging.Promised {
-		return nil, p.lacking(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
-	}
-	return nil, p.lacking(ErrNotFound, "the service has none with this id")
 }
 
 // list reads all pages of a list, of up to limit records.
@@ -261,7 +244,7 @@ func (p *Page[T]) incomplete(yielded, reported int, why string) *Error {
 		}
 		count = fmt.Sprintf("%d %s %d", yielded, of, reported)
 	}
-	e := p.lacking(ErrIncomplete, count+": "+why)
+	e := p.errorOf(ErrIncomplete, count+": "+why)
 	e.Yielded, e.Reported = yielded, reported
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/call"
 )
@@ -66,8 +67,7 @@ const (
 	InputsBoth  Inputs = "both"
 )
 
-// An Endpoint overrides where an operation is. Empty fields keep the default. The names of inputs and their literals are
-// published; docs/using.md shows a Transport that renames one.
+// An Endpoint overrides where an operation is. Empty fields keep the default. docs/using.md shows a Transport that renames an input.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string `json:"method,omitempty"`
@@ -83,8 +83,8 @@ type Endpoint struct {
 
 type operation struct {
 	Endpoint
-	class  call.Class
-	inputs []string // names that Path may contain
+	class      call.Class
+	pathInputs []string // names that Path may contain
 }
 
 // operations is the only table of methods, paths, inputs and their places. The paths are documented, and so are the methods of
@@ -103,10 +103,10 @@ var ofDocument = []string{"documentId", "documentType", "responseId"}
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+var httpMethods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// endpoints returns the operations with the caller's endpoints, which it checks.
-func (c *checks) endpoints(overrides map[Operation]Endpoint) map[Operation]operation {
+// operationsWith returns the operations with the caller's endpoints, which it checks.
+func (c *checks) operationsWith(overrides map[Operation]Endpoint) map[Operation]operation {
 	ops := maps.Clone(operations)
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {
 		o, ok := ops[op]
@@ -164,8 +164,8 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	if e.IgnoreTotals && op != OpListDocuments && op != OpListRespondents && op != OpListResponses {
 		problems = append(problems, "IgnoreTotals is for lists only")
 	}
-	if !slices.Contains(methods, o.Method) {
-		problems = append(problems, fmt.Sprintf("Method %q is not one of %s", o.Method, strings.Join(methods, ", ")))
+	if !slices.Contains(httpMethods, o.Method) {
+		problems = append(problems, fmt.Sprintf("Method %q is not one of %s", o.Method, strings.Join(httpMethods, ", ")))
 	}
 	switch {
 	case !slices.Contains([]Inputs{"", InputsQuery, InputsBody, InputsBoth}, e.Inputs):
@@ -180,8 +180,8 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 
 func (o operation) pathProblems() (problems []string) {
 	for _, m := range placeholder.FindAllStringSubmatch(o.Path, -1) {
-		if !slices.Contains(o.inputs, m[1]) {
-			problems = append(problems, fmt.Sprintf("Path holds {%s}, which is not an input; it may hold %s", m[1], strings.Join(o.inputs, ", ")))
+		if !slices.Contains(o.pathInputs, m[1]) {
+			problems = append(problems, fmt.Sprintf("Path holds {%s}, which is not an input; it may hold %s", m[1], strings.Join(o.pathInputs, ", ")))
 		}
 	}
 	rest := placeholder.ReplaceAllString(o.Path, "x")
@@ -218,13 +218,13 @@ func hasDots(path string) bool {
 }
 
 // fillPath replaces the braces in Path by escaped inputs. problem says what is wrong; it is empty when nothing is.
-func (o operation) fillPath(in call.Inputs) (path, problem string) {
+func (o operation) fillPath(in inputs) (path, problem string) {
 	if !strings.Contains(o.Path, "{") {
 		return o.Path, ""
 	}
 	path = placeholder.ReplaceAllStringFunc(o.Path, func(m string) string {
 		name := m[1 : len(m)-1]
-		v := in.Text(name)
+		v := in.text(name)
 		if v == "" {
 			problem = fmt.Sprintf("needs %s, which this call does not set", name)
 		}
@@ -234,4 +234,45 @@ func (o operation) fillPath(in call.Inputs) (path, problem string) {
 		problem = "would get a . or .. segment from this call's inputs"
 	}
 	return path, problem
+}
+
+// inputs are the flat inputs of an operation by their names: strings, integers and booleans.
+type inputs map[string]any
+
+// wireTime is RFC 3339 in UTC with milliseconds, as in answers. The format of inputs is not documented by the service.
+const wireTime = "2006-01-02T15:04:05.000Z"
+
+// set adds a string, an integer, a *bool or a time, unless it is zero or nil.
+func (in inputs) set(name string, value any) {
+	switch v := value.(type) {
+	case *bool:
+		if v != nil {
+			in[name] = *v
+		}
+	case time.Time:
+		if !v.IsZero() {
+			in[name] = v.UTC().Format(wireTime)
+		}
+	default:
+		if v != "" && v != 0 {
+			in[name] = v
+		}
+	}
+}
+
+// text returns the text of an input; "" if there is none.
+func (in inputs) text(name string) string {
+	if in[name] == nil {
+		return ""
+	}
+	return fmt.Sprint(in[name])
+}
+
+// query returns the inputs as a query, in the order of their names.
+func (in inputs) query() string {
+	query := make(url.Values, len(in))
+	for name := range in {
+		query[name] = []string{in.text(name)}
+	}
+	return query.Encode()
 }

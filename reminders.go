@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"time"
-
-	"github.com/signforms/signforms-go/internal/call"
-	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 // RemindResult is the answer to Remind.
@@ -102,7 +99,7 @@ type Budget struct {
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {
-		return Budget{}, s.c.slotError(err, "reminder budget")
+		return Budget{}, s.c.stopError(err, "reminder budget")
 	}
 	var b Budget
 	for b.Remaining < len(frees) && frees[b.Remaining] <= 0 {
@@ -120,24 +117,3 @@ var (
 	// errStoreAway is a cause when the LimitStore did not answer.
 	errStoreAway = errors.New("the limit store did not answer")
 )
-
-// slotError turns the failure to get a slot into an *Error. A context's error is returned unchanged.
-func (c *caller) slotError(err error, method string) error {
-	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
-	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
-	switch {
-	case errors.As(err, &storeErr):
-		// The text alone: of the reminder, a store's own errors say nothing. fmt prints one whose methods panic.
-		e.kinds, e.cause = []error{ErrUnavailable}, errStoreAway
-		e.Message = call.CleanText(fmt.Sprint("the limit store did not answer, so nothing was sent: ", storeErr.Err), c.calls.Key)
-	case !errors.As(err, &waitErr):
-		return err
-	case waitErr.PastDeadline:
-		e.kinds, e.cause, e.RetryAfter = []error{ErrRateLimited}, errPastDeadline, waitErr.Wait
-		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
-	default:
-		e.kinds, e.RetryAfter = []error{ErrRateLimited}, waitErr.Wait
-		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
-	}
-	return e
-}

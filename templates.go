@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -114,9 +113,9 @@ type sendBody struct {
 }
 
 func (b sendBody) request(m method) request {
-	in := call.Inputs{}
-	in.Set("documentId", b.DocumentID)
-	in.Set("signingType", string(b.SigningType))
+	in := inputs{}
+	in.set("documentId", b.DocumentID)
+	in.set("signingType", string(b.SigningType))
 	return request{method: m, in: in, body: b}
 }
 
@@ -244,7 +243,7 @@ func (p TemplateSendParams) MayBe(r *Respondent) bool {
 
 var addressText = regexp.MustCompile(`^[\w!#$+/=?^{|}~'-]+(\.[\w!#$+/=?^{|}~'-]+)*@[\w-]+(\.[\w-]+)+$`)
 
-// plainAddress reports whether two addresses of this form are those of two people if they differ.
+// plainAddress reports whether an address can be compared as text: it is no mask, and has no name.
 func plainAddress(email string) bool {
 	email = strings.ToLower(strings.TrimSpace(email))
 	return addressText.MatchString(email) && !strings.Contains(email, "xn--")
@@ -309,10 +308,10 @@ func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListPara
 	if err := c.err(listRespondents); err != nil {
 		return nil, err
 	}
-	in := call.Inputs{}
-	in.Set("templateId", p.TemplateID)
-	in.Set("page", p.Page)
-	in.Set("limit", p.Limit)
+	in := inputs{}
+	in.set("templateId", p.TemplateID)
+	in.set("page", p.Page)
+	in.set("limit", p.Limit)
 	return s.respondents(ctx, request{method: listRespondents, in: in}, p)
 }
 
@@ -352,7 +351,7 @@ func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID str
 	if err := c.err(getRespondent); err != nil {
 		return nil, err
 	}
-	req := request{method: getRespondent, in: call.Inputs{"respondentDocumentId": createdDocumentID}}
+	req := request{method: getRespondent, in: inputs{"respondentDocumentId": createdDocumentID}}
 	page, err := s.respondents(ctx, req, RespondentListParams{})
 	if err != nil {
 		return nil, err

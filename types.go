@@ -5,13 +5,11 @@ import (
 	"io"
 	"log/slog"
 	"strings"
-
-	"github.com/signforms/signforms-go/internal/call"
 )
 
 // DocumentRef identifies a document for Void and Remind. Get one from a record's Ref method, [PDFDocument] or
 // [TemplateDocument]. It is comparable. To store one, write its text and read it back with [ParseDocumentRef].
-type DocumentRef struct{ documentType, documentID, responseID string }
+type DocumentRef struct{ documentType, documentID, createdID string }
 
 // PDFDocument returns the reference to a PDF document. Its id is a UUID.
 func PDFDocument(documentID string) DocumentRef {
@@ -50,7 +48,7 @@ var parseRef = method{name: "parse document reference"}
 
 // String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero DocumentRef.
 func (r DocumentRef) String() string {
-	parts := []string{r.documentType, r.documentID, r.responseID}
+	parts := []string{r.documentType, r.documentID, r.createdID}
 	if r.documentType != string(TypePDFTemplate) {
 		parts = parts[:2]
 	}
@@ -79,25 +77,25 @@ func (r *DocumentRef) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func (r DocumentRef) inputs(m method) (call.Inputs, error) {
+func (r DocumentRef) inputs(m method) (inputs, error) {
 	var c checks
 	switch r.documentType {
 	case string(TypePDF):
 		c.uuid("DocumentRef.documentID", r.documentID)
 	case string(TypePDFTemplate):
 		c.uuid("DocumentRef.templateID", r.documentID)
-		if r.responseID == "" {
+		if r.createdID == "" {
 			c.add("DocumentRef.createdDocumentID", "must be given: of a template, only the documents made from it can be voided or reminded")
 		} else {
-			c.objectID("DocumentRef.createdDocumentID", r.responseID)
+			c.objectID("DocumentRef.createdDocumentID", r.createdID)
 		}
 	default:
 		c.add("DocumentRef", "must be made with PDFDocument, TemplateDocument or a record's Ref method")
 	}
-	in := call.Inputs{}
-	in.Set("documentId", r.documentID)
-	in.Set("documentType", r.documentType)
-	in.Set("responseId", r.responseID)
+	in := inputs{}
+	in.set("documentId", r.documentID)
+	in.set("documentType", r.documentType)
+	in.set("responseId", r.createdID)
 	return in, c.err(m)
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// Settings are what all calls of a client have in common.
+// Settings are those of a client that an attempt needs.
 type Settings struct {
 	Transport   http.RoundTripper // nil: http.DefaultTransport as it is when a request is sent
 	Key         Secret
@@ -75,14 +75,27 @@ type Outcome struct {
 // Success reports whether the answer has a status of success and was read to its end.
 func (o Outcome) Success() bool { return o.Status/100 == 2 && o.Err == nil }
 
+// statusClientClosed is what proxies such as nginx report when a request was cancelled.
+const statusClientClosed = 499
+
+// MayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
+// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408 and
+// 499, which a proxy gives when it cancelled a request that the service has.
+// Without an answer, only the proof that nothing was written does.
+func (o Outcome) MayBeDone() bool {
+	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
+	return !refused && !o.unwritten
+}
+
 // run is one call on its way through its attempts.
 type run struct {
 	*Settings
 	Request
 	last     Outcome
-	open     bool          // the last answer was 429, and the store could not close the budget
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	nextWait time.Duration // before the next attempt
+	// closingFailed: the last answer was 429, and the store could not close the budget, so that nothing holds a further attempt back.
+	closingFailed bool
 
 	loop   retryablehttp.Client // here, as the two below are, to be allocated with the run
 	client http.Client
@@ -146,7 +159,8 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
 func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
-	r.open = r.last.Status == http.StatusTooManyRequests && r.Budget.Block(ctx, closedFor(r.last.Header)) != nil
+	r.closingFailed = r.last.Status == http.StatusTooManyRequests &&
+		r.Budget.Block(ctx, reminderlimit.ClosedFor(RetryAfter(r.last.Header))) != nil
 	keep := reminderlimit.Answered
 	switch {
 	case r.last.unwritten:

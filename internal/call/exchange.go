@@ -112,8 +112,8 @@ func (r *run) exchange(req *http.Request) Outcome {
 	return out
 }
 
-// NoAnswer is the text of an error about an attempt that has an Err.
-func (o Outcome) NoAnswer(timeout time.Duration) string {
+// NoAnswerText is the text of an error about an attempt that has an Err.
+func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	switch {
 	case o.timedOut:
 		return fmt.Sprintf("no complete answer within Options.AttemptTimeout, %s", timeout)

@@ -42,22 +42,11 @@ func (o Outcome) retriable(class Class) bool {
 	return slices.Contains(retryStatuses, o.Status)
 }
 
-// statusClientClosed is what proxies such as nginx report when a request was cancelled.
-const statusClientClosed = 499
-
-// MayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
-// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408 and
-// 499, which a proxy gives when it cancelled a request that the service has.
-// Without an answer, only the proof that nothing was written does.
-func (o Outcome) MayBeDone() bool {
-	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
-	return !refused && !o.unwritten
-}
-
-// checkRetry decides whether there is another attempt, and sets r.nextWait.
+// checkRetry decides whether there is another attempt, and sets r.nextWait. After Settings.MaxAttempts there is none: Do stops the
+// loop. A success is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
-	if r.last.Stopped != nil || r.open || !again && !r.last.retriable(r.Class) {
+	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {
 		return false, nil
 	}
 	r.nextWait = r.wait()
@@ -73,7 +62,7 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 func (r *run) wait() time.Duration {
 	least, most := r.RetryWaitMin/2, r.RetryWaitMax
 	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {
-		if closedFor(r.last.Header) >= least {
+		if reminderlimit.ClosedFor(RetryAfter(r.last.Header)) >= least {
 			return 0
 		}
 		return least
@@ -103,16 +92,4 @@ func RetryAfter(h http.Header) (time.Duration, bool) {
 		now = time.Now()
 	}
 	return max(at.Sub(now), 0), true
-}
-
-// MaxClosed bounds what a Retry-After can do to the reminder budget.
-const MaxClosed = 24 * time.Hour
-
-// closedFor is how long a 429 closes the reminder budget.
-func closedFor(h http.Header) time.Duration {
-	d, ok := RetryAfter(h)
-	if !ok {
-		d = reminderlimit.Window
-	}
-	return min(d, MaxClosed)
 }

@@ -22,13 +22,25 @@ const (
 	stragglerTime = time.Minute
 )
 
-// How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0.
+// How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0. Of Limit
+// slots one must be free before a reminder goes out.
 const (
 	// Answered is counted from the answer, because the request arrived at an unknown time before it.
 	Answered = Window + margin
 	// Unanswered is counted from the end of the attempt, whose request may still arrive.
 	Unanswered = Answered + stragglerTime
 )
+
+// MaxClosed bounds how long a 429 closes the budget.
+const MaxClosed = 24 * time.Hour
+
+// ClosedFor is how long a 429 closes the budget: for the answer's Retry-After, and for Window if it told none.
+func ClosedFor(retryAfter time.Duration, told bool) time.Duration {
+	if !told {
+		retryAfter = Window
+	}
+	return min(retryAfter, MaxClosed)
+}
 
 // Budget keeps the limit for one key. It is safe for concurrent use.
 type Budget struct {
@@ -58,8 +70,9 @@ const recheck = 10 * time.Second
 const forever = time.Duration(math.MaxInt64)
 
 // Take waits for a slot, first come first served, for at most maxWait less what the caller has waited before; a negative maxWait
-// means as long as ctx allows. It fails at once where waiting would be useless. Its error is a [*WaitError], a [*StoreError] or
-// ctx's.
+// means as long as ctx allows. It fails at once where the slot would come too late: for the first in line when the store says so,
+// and for those behind it another Answered later for each Limit callers before them. Its error is a [*WaitError], a [*StoreError]
+// or ctx's.
 func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
 	c := newCaller(ctx, maxWait, waited)
 	if err := b.lines.join(b.id, c); err != nil {
