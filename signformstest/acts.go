@@ -27,12 +27,13 @@ func (s *Server) Signer(documentID, emailOrID string) Actor {
 // View opens the document. A second View changes nothing and causes no event.
 func (a Actor) View() error { return a.server.acted(a.document, a.actor.View()) }
 
-// Sign signs the document, filling in the values on the way. The last signature completes it.
+// Sign signs the document, filling in the values on the way. The last signature completes it: that is a second event.
 func (a Actor) Sign(values ...FieldValue) error {
 	return a.server.acted(a.document, a.actor.Sign(convertAll(values, FieldValue.internal)...))
 }
 
-// Decline refuses to sign, which ends the document. The reason may be empty.
+// Decline refuses to sign, which ends the document. The reason may be empty. The service has no event for it, nor for what is void,
+// expired or deleted.
 func (a Actor) Decline(reason string) error {
 	return a.server.acted(a.document, a.actor.Decline(reason))
 }

@@ -33,8 +33,8 @@ type Options struct {
 	Profile Profile
 }
 
-// ReminderLimit is how many reminders of an API key are accepted in any window of time. The client of the SDK sends the next one
-// a second after the window, so that a test advances the clock by 15 min 1 s.
+// ReminderLimit is how many reminders of an API key the service accepts in any window of time. The client's own limit stays 5 in
+// 15 minutes: a test advances the clock by 15 min 1 s for the next one.
 type ReminderLimit struct {
 	Requests int           // in any Window; default 5
 	Window   time.Duration // default 15 minutes

@@ -91,10 +91,10 @@ func (s *Server) must(method string) func(id string, err error) string {
 	}
 }
 
-// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind. It may be called
-// more than once. A closed server can still be asked what happened and what there is. What would change something returns an error
-// that matches [ErrClosed], or fails the test where it returns none; Advance, and the functions that Fail and FailWebhooks return, do
-// nothing.
+// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and, moments later, no goroutine behind. It
+// may be called more than once. A closed server can still be asked what happened and what there is. What would change something
+// returns an error that matches [ErrClosed], or fails the test where it returns none; Advance, and the functions that Fail and
+// FailWebhooks return, do nothing.
 func (s *Server) Close() { s.service.Close() }
 
 // Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a

@@ -1,5 +1,5 @@
 // Package offers sends offers for signature: each once, over crashes and lost answers. It is code to copy from; the README
-// says what happens when. This file sends, looks and reminds; pdf.go keeps what was signed.
+// says what happens when. This file sends, looks and reminds, and needs no other; pdf.go keeps what was signed.
 package offers
 
 import (
@@ -47,7 +47,7 @@ type Offer struct {
 // Offers works on the offers in a SQLite database. Run one at a time.
 type Offers struct {
 	Overdue time.Duration // the age at which an offer is late
-	Hosts   []string      // that PDFs may come from, such as "https://files.example.com"
+	Hosts   []string      // that KeepPDFs may ask, such as "https://files.example.com"
 
 	client     *signforms.Client
 	db         *sql.DB
@@ -76,7 +76,7 @@ func (o Offer) params() signforms.TemplateSendParams {
 
 // Pass does what is due. Call it every few seconds. A step that fails does not stop the others, and is tried again.
 func (a *Offers) Pass(ctx context.Context) error {
-	err := errors.Join(a.resolve(ctx), a.send(ctx), a.remind(ctx), a.keepPDFs(ctx))
+	err := errors.Join(a.resolve(ctx), a.send(ctx), a.remind(ctx))
 	if a.now().Sub(a.reconciled) >= 24*time.Hour {
 		a.reconciled = a.now()
 		err = errors.Join(err, a.Reconcile(ctx))

@@ -77,7 +77,7 @@ func Example() {
 	if err := srv.Settle(ctx); err != nil { // the event has arrived
 		log.Fatal(err)
 	}
-	if err := o.Pass(ctx); err != nil { // keeps the PDF
+	if err := o.KeepPDFs(ctx); err != nil {
 		log.Fatal(err)
 	}
 	pdf, err := o.PDF(ctx, "offer-1")

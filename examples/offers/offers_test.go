@@ -125,7 +125,7 @@ func TestLifeOfAnOffer(t *testing.T) {
 	require.Equal(t, []string{"1 signed"}, f.states())
 	_, err := f.PDF(t.Context(), "1")
 	require.ErrorIs(t, err, sql.ErrNoRows)
-	f.passes()
+	require.NoError(t, f.KeepPDFs(t.Context()))
 	pdf, err := f.PDF(t.Context(), "1")
 	require.NoError(t, err)
 	require.Contains(t, string(pdf), "%PDF-")
@@ -283,7 +283,7 @@ func TestPDFOfAnotherHost(t *testing.T) {
 	f.sign("1")
 	require.NoError(t, f.look("ann@example.com"))
 	f.Hosts = []string{"https://files.example.com"}
-	err := f.Pass(t.Context())
+	err := f.KeepPDFs(t.Context())
 	require.ErrorIs(t, err, errNotListed)
 	require.NotContains(t, err.Error(), f.srv.URL)
 	elsewhere := httptest.NewServer(http.NotFoundHandler())
@@ -295,7 +295,7 @@ func TestPDFOfAnotherHost(t *testing.T) {
 		require.NotContains(t, err.Error(), "token")
 	}
 	f.Hosts = []string{f.srv.URL}
-	f.passes()
+	require.NoError(t, f.KeepPDFs(t.Context()))
 	_, err = f.PDF(t.Context(), "1")
 	require.NoError(t, err)
 }

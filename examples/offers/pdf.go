@@ -14,9 +14,9 @@ import (
 // maxPDF bounds a download, in bytes.
 const maxPDF = 100 << 20
 
-// keepPDFs downloads the PDFs of signed offers into their rows. One that cannot be had is tried again in each pass. It asks
+// KeepPDFs downloads the PDFs of signed offers into their rows. Call it after Pass: one that cannot be had is tried again. It asks
 // for the link anew, because links expire.
-func (a *Offers) keepPDFs(ctx context.Context) error {
+func (a *Offers) KeepPDFs(ctx context.Context) error {
 	signed, err := a.Find(ctx, "state = 'signed' AND pdf IS NULL")
 	for _, o := range signed {
 		r, pdfErr := a.client.Templates.Respondent(ctx, o.Document)
