@@ -226,12 +226,11 @@ func (c *checks) page(page, limit, maxLimit int) {
 	if page < 0 {
 		c.add("Page", "must be 1 or more (0 means the first)")
 	}
-	if limit < 0 || (maxLimit > 0 && limit > maxLimit) {
-		if maxLimit > 0 {
-			c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the default)", maxLimit))
-		} else {
-			c.add("Limit", "must be 1 or more (0 means the default)")
-		}
+	if limit < 0 {
+		c.add("Limit", "must be 1 or more (0 means the default)")
+	}
+	if maxLimit > 0 && limit > maxLimit {
+		c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the default)", maxLimit))
 	}
 }
 
