@@ -60,14 +60,12 @@ func (c *caller) refuse(at time.Time) error {
 
 // sleep waits for d, a wake-up, a change of the store or the end of ctx, whose error it returns.
 func (c *caller) sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-c.wake:
 	case <-changed:
-	case <-timer.C:
+	case <-time.After(d):
 	}
 	return nil
 }

@@ -56,12 +56,10 @@ func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), l
 	case <-ctx.Done():
 	case <-own.Done():
 	}
-	grace := time.NewTimer(endGrace)
-	defer grace.Stop()
 	select {
 	case <-done:
 		return returned, failed
-	case <-grace.C:
+	case <-time.After(endGrace):
 	}
 	close(gone)
 	if ctx.Err() != nil {
