@@ -20,6 +20,7 @@ func TestParseOddValueCostsNothingElse(t *testing.T) {
 	for _, sample := range samples(t) {
 		original := parseOne(t, string(sample))
 		for _, path := range pathsOf(decoded(t, sample)) {
+			rest := held(t, original, path)
 			for _, value := range odd {
 				e := parseOne(t, replaced(t, sample, path, value))
 				if path[0] == "webhookEvent" && strings.Trim(value, `"`) != value && value != `""` {
@@ -27,7 +28,7 @@ func TestParseOddValueCostsNothingElse(t *testing.T) {
 					continue
 				}
 				require.IsType(t, original, e, "%s = %s", path, value)
-				require.Equal(t, held(t, original, path), held(t, e, path), "%s = %s", path, value)
+				require.Equal(t, rest, held(t, e, path), "%s = %s", path, value)
 				for _, f := range e.FieldErrors() {
 					unread++
 					require.True(t, strings.HasPrefix(f.Field, dotted(path)), "%s = %s: %v", path, value, f)

@@ -15,10 +15,7 @@ import (
 func TestParseLikeEncodingJSON(t *testing.T) {
 	r := randomEvents{rand.New(rand.NewPCG(1, 0))}
 	seen := map[string]int{}
-	payloads := 6000
-	if testing.Short() {
-		payloads = 1500
-	}
+	const payloads = 2000
 	for range payloads {
 		payload := r.payload()
 		elements, ok := plainElements([]byte(payload))

@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-var repeatRuns = flag.Int("repeats.runs", 800, "how many runs the model of repeated sends makes")
+var repeatRuns = flag.Int("repeats.runs", 500, "how many runs the model of repeated sends makes")
 
 // repeatRun is one call in the model of repeated sends: what it is, and what goes wrong with it.
 type repeatRun struct {

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// No difference between Normalize and Node.js is small enough to let pass. The counts are for everyday use; .ci/run
+// No difference between Normalize and Node.js is small enough to let pass. The counts are for everyday use; .ci/nightly
 // compares 200,000 documents and 1,000,000 numbers. Another seed: go test -run LikeNode -normalize.seed 7.
 var (
 	nodeSeed      = flag.Uint64("normalize.seed", 1, "seed of the documents that are compared with Node.js")
-	nodeDocuments = flag.Int("normalize.documents", 10_000, "how many documents are compared with Node.js")
-	nodeNumbers   = flag.Int("normalize.numbers", 50_000, "how many numbers are compared with Node.js")
+	nodeDocuments = flag.Int("normalize.documents", 4_000, "how many documents are compared with Node.js")
+	nodeNumbers   = flag.Int("normalize.numbers", 20_000, "how many numbers are compared with Node.js")
 )
 
 func TestNormalizeLikeNodeDocuments(t *testing.T) {

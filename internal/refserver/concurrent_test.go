@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/internal/clienttest"
 	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
@@ -23,11 +24,7 @@ func TestCloseDuringEverything(t *testing.T) {
 	network := refserver.NewNetwork()
 	defer network.Close()
 	app := network.Serve("app.test", &receiver{})
-	servers := 20
-	if testing.Short() {
-		servers = 5
-	}
-	for range servers {
+	for range clienttest.Long(10, 3) {
 		srv := servicetest.Start(t, &refserver.Options{Network: network})
 		form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
 		hook := srv.AddWebhook(refserver.Webhook{URL: app, Event: refserver.FormResponse})

@@ -16,24 +16,16 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestServersLeaveNothingBehind runs 200 servers, 100 at a time, each with a client and a webhook.
+// TestServersLeaveNothingBehind runs many servers at a time, each with a client and a webhook.
 func TestServersLeaveNothingBehind(t *testing.T) {
-	servers := 200
-	if testing.Short() {
-		servers = 30
-	}
+	const servers = 50
 	r := newReceiver(t)
 	http.DefaultClient.CloseIdleConnections()
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
 	t.Run("servers", func(t *testing.T) {
 		var running sync.WaitGroup
-		slots := make(chan struct{}, 100)
 		for range servers {
-			slots <- struct{}{}
-			running.Go(func() {
-				defer func() { <-slots }()
-				useOnce(t, r.URL)
-			})
+			running.Go(func() { useOnce(t, r.URL) })
 		}
 		running.Wait()
 	})

@@ -17,10 +17,7 @@ import (
 const maxRequests = 100_000
 
 func TestTheRequestLogKeepsTheNewest(t *testing.T) {
-	most := maxRequests
-	if testing.Short() {
-		most /= 20
-	}
+	const most = maxRequests / 20
 	l := requestLog{most: most}
 	for i := range 2*most + 5 {
 		l.add(api.Record{RequestID: fmt.Sprint(i)})
@@ -66,14 +63,12 @@ func TestTheRequestLogIsCut(t *testing.T) {
 	require.False(t, l.all[1_000].IsCut, "the newest is whole, whatever its size")
 }
 
-// TestTheRequestLogIsSmall logs 100,000 requests of a client. They take at most 64 MiB.
+// TestTheRequestLogIsSmall logs 30,000 requests of a client. They take at most 30 MiB.
 func TestTheRequestLogIsSmall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("logging 100,000 requests takes a while")
-	}
-	l := requestLog{most: maxRequests}
+	const requests = 30_000
+	l := requestLog{most: requests}
 	before := liveHeap()
-	for i := range maxRequests {
+	for i := range requests {
 		line := fmt.Sprintf("/get-documents?limit=100&query=%s&page=%d", strings.Repeat("x", 50), i)
 		u, err := url.Parse(line)
 		require.NoError(t, err)
@@ -84,8 +79,8 @@ func TestTheRequestLogIsSmall(t *testing.T) {
 		l.add(api.Record{Method: "GET", Path: u.Path, RequestID: header.Get("x-request-id"), Header: header, Query: u.Query(), StatusCode: 200})
 	}
 	left := liveHeap() - before
-	require.Len(t, l.all, maxRequests)
-	require.Less(t, left>>20, int64(64), "MiB")
+	require.Len(t, l.all, requests)
+	require.Less(t, left>>20, int64(30), "MiB")
 }
 
 // liveHeap returns a signed number, because garbage of earlier tests may be freed meanwhile.

@@ -12,11 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signforms/signforms-go/internal/clienttest"
 	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestNothingIsLost: two people sign each of 200 documents at the same time, while attempts are lost, doubled and refused. The test
+// TestNothingIsLost: two people sign each of 100 documents at the same time, while attempts are lost, doubled and refused. The test
 // compares the deliveries with the events.
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
@@ -43,10 +44,7 @@ func TestNothingIsLost(t *testing.T) {
 	srv.FailWebhooks(refserver.WebhookFault{Probability: 0.2, Drop: true})
 	srv.FailWebhooks(refserver.WebhookFault{Probability: 0.2, Duplicate: true})
 
-	documents := 200
-	if testing.Short() {
-		documents = 20
-	}
+	documents := clienttest.Long(100, 20)
 	var people sync.WaitGroup
 	for i := range documents {
 		doc := srv.AddDocument(refserver.Document{Name: fmt.Sprint(i), Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})

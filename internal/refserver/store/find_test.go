@@ -54,7 +54,7 @@ func TestWhatWasFoundStaysAsItWas(t *testing.T) {
 		documents = append(documents, add(t, s, ids, signing.Document{Name: fmt.Sprintf("Lease %d", rnd.IntN(20))}, now).ID)
 	}
 	var all []taken
-	for step := range 2_000 {
+	for step := range 1_000 {
 		now = now.Add(time.Second)
 		id := documents[rnd.IntN(len(documents))]
 		switch rnd.IntN(5) {
@@ -171,7 +171,7 @@ func TestNumbersOfDeliveries(t *testing.T) {
 		store.DeliveryPending, store.DeliverySending, store.DeliveryDelivered, store.DeliveryDead, store.DeliveryCancelled,
 	}
 	dropped := false
-	for range 1_000 {
+	for range 400 {
 		undo := rnd.IntN(4) == 0
 		err := s.Update(func(tx *store.Tx) error {
 			tx.Enqueue(store.Delivery{Events: []signing.Event{{}}})

@@ -44,11 +44,7 @@ func TestListsAgainstSorting(t *testing.T) {
 		require.NoError(t, err)
 		all[i] = *c.Document
 	}
-	queries := 200
-	if testing.Short() {
-		queries = 20
-	}
-	for range queries {
+	for range 100 {
 		q := store.Query{Page: store.Page{
 			Ascending: rnd.IntN(2) == 0, Offset: rnd.Int64N(1300), Limit: 1 + rnd.IntN(100),
 		}}

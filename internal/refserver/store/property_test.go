@@ -35,9 +35,9 @@ type world struct {
 	reached    map[signing.Status]int
 }
 
-var acts = flag.Int("store.acts", 20_000, "how many random acts a store goes through")
+var acts = flag.Int("store.acts", 10_000, "how many random acts a store goes through")
 
-// TestRandomActs runs random acts, 100,000 of them in .ci/run, on documents of every shape and checks after each that the document's status
+// TestRandomActs runs random acts, 100,000 of them in .ci/nightly, on documents of every shape and checks after each that the document's status
 // follows from its signers, that its audit trail explains it, and that its events are the ones that belong to it. The checks
 // are plain comparisons: some of them run millions of times.
 func TestRandomActs(t *testing.T) {
