@@ -61,8 +61,8 @@ func TestResultsThatCannotBeBegun(t *testing.T) {
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
 	m.path = filepath.Join(folder, "people.csv")
 	m.write(t, m.path, sixPeople)
-	_, stderr := m.sends(t, m.path, cli.ExitFailure)
-	require.Contains(t, stderr, "6 not tried; nothing more is sent: "+m.results()+": no space left on device")
+	_, stderr := m.sends(t, m.path, cli.ExitUsage)
+	require.Contains(t, stderr, "nothing was sent: "+m.results()+": no space left on device")
 	require.NoFileExists(t, m.results())
 	require.Empty(t, m.asked())
 }

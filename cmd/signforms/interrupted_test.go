@@ -43,11 +43,11 @@ func TestInterruptedBatches(t *testing.T) {
 		s := newService(t, nil)
 		args, _ := pendingOf(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		after := []string{"3 of 3 documents to be reminded", "\treminded\t"}[done]
+		after := []string{"3 of 3 reminders to be sent", "\tsent\t"}[done]
 		out, errs := interrupting{cancel: cancel, after: after}, interrupting{cancel: cancel, after: after}
 		require.Equal(t, code, run(ctx, hasty, s.ids(args), strings.NewReader(""), &out, &errs), errs.String())
-		require.Contains(t, errs.String(), fmt.Sprintf("signforms: %d reminded; 0 failed; 0 unknown; %d not tried; interrupted; ", done, 3-done))
-		require.Equal(t, done, strings.Count(out.String(), "\treminded\t"), out.String())
+		require.Contains(t, errs.String(), fmt.Sprintf("signforms: %d sent; 0 failed; 0 unknown; %d not tried; interrupted; ", done, 3-done))
+		require.Equal(t, done, strings.Count(out.String(), "\tsent\t"), out.String())
 	}
 	s := newService(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

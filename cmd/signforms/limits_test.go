@@ -64,7 +64,7 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 		stdout, stderr, code := execute(t, append(strings.Fields(args), "--limit-store", where)...)
 		require.Equal(t, cli.ExitFailure, code)
 		require.Empty(t, stdout, "none was tried")
-		require.Regexp(t, `signforms: 0 reminded; 0 failed; 0 unknown; 3 not tried; send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason, stderr)
+		require.Regexp(t, `signforms: 0 sent; 0 failed; 0 unknown; 3 not tried; send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason, stderr)
 	}
 	for _, r := range s.Requests()[s.requestsBefore:] {
 		require.True(t, r.Method == http.MethodGet || r.StatusCode == http.StatusForbidden, "%s was sent with the key", r)

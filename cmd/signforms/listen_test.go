@@ -312,7 +312,7 @@ func TestTriggerForTemplatesAndForms(t *testing.T) {
 	t.Setenv("SIGNFORMS_BASE_URL", credentials.BaseURL)
 	t.Setenv("SIGNFORMS_API_KEY", credentials.APIKey)
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", credentials.WorkspaceID)
-	_, stderr, code = execute(t, "templates", "send", template.ID, "--to", "name=Ann,email=ann@example.com,role=Buyer")
+	_, stderr, code = execute(t, "templates", "send", template.ID, "Buyer.name=Ann", "Buyer.email=ann@example.com")
 	require.Equal(t, cli.ExitOK, code, stderr)
 	for _, event := range []string{"new_template_response_individual_viewed", "new_template_response"} {
 		stdout, stderr, code := execute(t, "trigger", event)

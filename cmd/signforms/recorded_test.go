@@ -62,15 +62,16 @@ func (s *testService) write(t *testing.T) {
 	dir := t.TempDir()
 	s.names = append(s.names, dir, "DIR")
 	for name, text := range map[string]string{
-		"people.csv":   "name,email,[price]\nCem,cem@example.com,10\n\"Doe, Dan\",dan@example.com,12\n",
+		"people.csv":   "Buyer.name,Buyer.email,[price]\nCem,cem@example.com,10\n\"Doe, Dan\",dan@example.com,12\n",
 		"pairs.csv":    "\ufeffBuyer.name;Buyer.email;Seller.name;Seller.email\nCem;cem@example.com;Dan;dan@example.com\nEve;eve@example.com;;\n",
+		"guests.csv":   "name;email\nCem;cem@example.com\nDan;dan@example.com\n",
 		"roles.csv":    "Buyer.name,Buyer.email,Boss.name,Boss.email\nCem,cem@example.com,,\n,,Dan,dan@example.com\n",
-		"wrong.csv":    "name,email\nCem,cem@example.com\n,dan@example.com\n",
-		"twice.csv":    "name,email\nCem,cem@example.com\nDan,dan@example.com\nCem,cem@example.com\n",
-		"unknown.csv":  "name,mail\nCem,cem@example.com\n",
+		"wrong.csv":    "Buyer.name,Buyer.email\nCem,cem@example.com\n,dan@example.com\n",
+		"twice.csv":    "Buyer.name,Buyer.email\nCem,cem@example.com\nDan,dan@example.com\nCem,cem@example.com\n",
+		"unknown.csv":  "Buyer.name,mail\nCem,cem@example.com\n",
 		"empty.csv":    "",
-		"header.csv":   "name,email\n",
-		"ragged.csv":   "name,email\nCem\n",
+		"header.csv":   "Buyer.name,Buyer.email\n",
+		"ragged.csv":   "Buyer.name,Buyer.email\nCem\n",
 		"key":          s.APIKey + "\n",
 		"contract.pdf": "%PDF-1.7\n%%EOF\n",
 	} {

@@ -53,7 +53,7 @@ func TestRemindReachesEverybody(t *testing.T) {
 			tried = append(tried, id)
 		}
 		if window == 0 {
-			require.Regexp(t, `signforms: 3 reminded; 2 failed; 0 unknown; 4 not tried; send reminder: rate limited: .*; the same command again tries what failed`, errs.String())
+			require.Regexp(t, `signforms: 3 sent; 2 failed; 0 unknown; 4 not tried; send reminder: rate limited: .*; the same command again goes on`, errs.String())
 			later = append(later, add(1)...)
 		}
 		s.Advance(time.Hour)
@@ -101,7 +101,7 @@ func TestRemindJudgesEachRecord(t *testing.T) {
 	args, _ := pendingOf(t)
 	stdout, stderr, code := s.run(t, args)
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Equal(t, 2, strings.Count(stdout, "\treminded\t"), stdout)
+	require.Equal(t, 2, strings.Count(stdout, "\tsent\t"), stdout)
 }
 
 func TestRemindersThatReachNobody(t *testing.T) {
@@ -123,8 +123,10 @@ func TestFlagsOfRemind(t *testing.T) {
 		"documents remind LEASE --results x.csv":          "name one document by its id",
 		"documents void LEASE nope --yes":                 `"nope": the id must be a UUID`,
 		"documents remind --template OFFER LEASE":         "an ObjectId",
-		"templates send OFFER --to name=A --rest x":       "give --to or --rest, not both",
-		"templates send OFFER --csv x --variable a=b":     "give --csv or --variable, not both",
+		"templates send OFFER":                            "give one TEMPLATE_ID, and what to send: --csv FILE, or columns such as Buyer.name=Ann",
+		"templates send OFFER Buyer.name=A --csv x":       "give one TEMPLATE_ID, and what to send",
+		"templates send OFFER Buyer.name=A --rest x":      "give one TEMPLATE_ID, and what to send",
+		"templates send OFFER Buyer.name=A --unknown":     "give one TEMPLATE_ID, and what to send",
 		"templates send OFFER --csv x --rest=a --unknown": "give --rest or --unknown, not both",
 	} {
 		_, stderr, code := s.run(t, args)

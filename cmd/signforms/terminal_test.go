@@ -60,7 +60,7 @@ func TestProgressBar(t *testing.T) {
 	require.Equal(t, cli.ExitOK, code, shown)
 	require.Contains(t, shown, "1/3")
 	for _, id := range []string{s.lease, s.notice, s.sent} {
-		require.Regexp(t, `(?m)[\n\r ]`+id+` +reminded`, shown, "records stand on lines of their own")
+		require.Regexp(t, `(?m)[\n\r ]`+id+` +sent`, shown, "records stand on lines of their own")
 	}
 	require.Len(t, s.mailed("reminder"), 4)
 }
@@ -80,7 +80,7 @@ func TestAsksOnATerminal(t *testing.T) {
 		args, _ := pendingOf(t)
 		shown, code := screen(t, 100, c.typed, strings.Fields(strings.ReplaceAll(args, "--yes", ""))...)
 		require.Equal(t, c.code, code, "%q: %s", c.typed, shown)
-		require.Contains(t, shown, "3 documents will be reminded. Go on? [y/N] ")
+		require.Contains(t, shown, "3 reminders will be sent. Go on? [y/N] ")
 		require.Equal(t, c.sent, s.reminded(), "%q", c.typed)
 	}
 }

@@ -18,7 +18,7 @@ var flags = map[string]string{
 	"documentID": "the id", "templateID": "the template's id", "createdDocumentID": "the document's id", "DocumentRef.documentID": "the id",
 	"DocumentRef.templateID": "the template's id", "DocumentRef.createdDocumentID": "the document's id",
 	"TemplateID": "the template's id", "FormID": "the form's id", "responseID": "--response",
-	"Receivers": "--to", "Receivers[]": "receiver", "Name": "name", "Email": "email", "RoleTitle": "role", "RoleColour": "colour", "Subject": "subject",
+	"Receivers": "receivers", "Receivers[]": "receiver", "Name": "name", "Email": "email", "RoleTitle": "role", "Subject": "subject",
 	"Message": "message", "Mail.Subject": "--subject", "Mail.Message": "--message", "Variables[]": "variable", "Value": "value",
 }
 

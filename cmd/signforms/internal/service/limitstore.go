@@ -6,46 +6,65 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 	"github.com/signforms/signforms-go/stores/filestore"
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
-// LimitStore says what counts reminders.
+// LimitStore says what counts reminders, and how long one may wait.
 type LimitStore struct {
-	Where    string                                 // a file or a redis:// URL; empty: $SIGNFORMS_LIMIT_STORE, or else a file of this user
 	OpenFile func(path string) signforms.LimitStore // nil: by the machine's clock
+	Say      func(text string)                      // gets a line when a reminder must wait
+
+	where   string        // a file or a redis:// URL
+	maxWait time.Duration // negative: as long as it takes
 }
 
-// Waiting is a LimitStore that says how long a reminder must wait.
-type Waiting struct {
-	signforms.LimitStore
-	MaxWait time.Duration // beyond which nothing waits; negative: there is none
-	Say     func(until time.Time)
+// AddFlags adds --limit-store and --max-wait.
+func (s *LimitStore) AddFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.where, "limit-store", "", "`file` or redis:// URL that counts reminders (default "+
+		"$SIGNFORMS_LIMIT_STORE, or else a file of this user)")
+	f.DurationVar(&s.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it "+
+		"takes)")
+	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
+}
 
+// waiting says how long a reminder must wait.
+type waiting struct {
+	signforms.LimitStore
+	of   *LimitStore
 	said time.Time
 }
 
 // Take implements [signforms.LimitStore].
-func (w *Waiting) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+func (w *waiting) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
 	slot, wait, err := w.LimitStore.Take(ctx, key, limit, hold)
-	until := time.Now().Add(wait)
-	if wait > 0 && (w.MaxWait < 0 || wait <= w.MaxWait) && until.After(w.said.Add(time.Second)) { // it is asked again and again
+	until, allowed := time.Now().Add(wait), w.of.maxWait
+	if wait > 0 && (allowed < 0 || wait <= allowed) && until.After(w.said.Add(time.Second)) { // it is asked again and again
 		w.said = until
-		w.Say(until)
+		w.of.Say("the limit of reminders is reached: waiting until " + until.Format(time.TimeOnly))
 	}
 	return slot, wait, err
 }
 
-// Open opens the store. For a sandbox an empty Where means a store in memory: the sandbox's clock can be moved, and
-// the sandbox itself refuses reminders beyond the limit. The caller calls closeStore.
-func (s LimitStore) Open(sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
+// Open opens the store and returns the options of a client that uses it. The caller calls closeStore.
+func (s *LimitStore) Open(sandbox bool) (o signforms.Options, closeStore func() error, err error) {
+	store, closeStore, err := s.open(sandbox)
+	return signforms.Options{LimitStore: &waiting{LimitStore: store, of: s}, ReminderMaxWait: s.maxWait}, closeStore, err
+}
+
+// open opens the store. For a sandbox the default is a store in memory: the sandbox's clock can be moved, and the
+// sandbox itself refuses reminders beyond the limit.
+func (s *LimitStore) open(sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
 	nothing := func() error { return nil }
-	if s.Where == "" && sandbox {
+	if s.where == "" && sandbox {
 		return signforms.NewMemoryLimitStore(nil), nothing, nil
 	}
-	where := s.Where
+	where := s.where
 	if where == "" {
 		where = os.Getenv("SIGNFORMS_LIMIT_STORE")
 	}

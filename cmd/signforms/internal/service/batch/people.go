@@ -2,7 +2,6 @@ package batch
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,9 +12,10 @@ import (
 	"strings"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
-// mailing is one send: the values of the flags, or a line of a CSV file.
+// mailing is one send: what the arguments say or, with --csv, a line of the file.
 type mailing struct {
 	line      string // its number; without a file, the id of the template or form
 	raw       []byte // as the file has it
@@ -42,9 +42,9 @@ func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, 
 	in := newReader(body)
 	names, err := in.Read()
 	if err != nil {
-		return nil, nil, fmt.Errorf("its first line must name the columns, such as name,email: %w", err)
+		return nil, nil, fmt.Errorf("its first line must name the columns: %w", err)
 	}
-	places, err := c.readHeader(names)
+	columns, err := c.columns(names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,91 +64,99 @@ func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, 
 		}
 		line, _ := in.FieldPos(0)
 		m := mailing{line: strconv.Itoa(line), raw: body[begins:in.InputOffset()]}
-		m.read(cells, places)
+		m.read(cells, columns)
 		people = append(people, m)
 	}
 }
 
-// place says what a column of the file holds: the name or address of a role, or a variable.
-type place struct{ role, field, variable string }
+// columnName matches the name of a column. It finds the role, and name or email; of a variable neither.
+var columnName = regexp.MustCompile(`^(?:(?:(.+)\.)?((?i:name|email))|\[.+\])$`)
 
-var columnName = regexp.MustCompile(`^(?:(?:(.+)\.)?((?i:name|email))|(\[.+\]))$`)
-
-func (c *sendCommand) readHeader(header []string) (places []place, err error) {
+// columns returns what columnName finds in each cell of the header.
+func (c *sendCommand) columns(header []string) (columns [][]string, err error) {
 	for _, cell := range header {
 		found := columnName.FindStringSubmatch(strings.TrimSpace(cell))
-		if found == nil || c.form && found[1] != "" {
-			return nil, fmt.Errorf("column %q: columns are name and email, [variable] and, for a template, ROLE.name "+
-				"and ROLE.email", cell)
+		if found == nil || found[2] != "" && (found[1] == "") != c.form {
+			return nil, fmt.Errorf("column %q: the columns are ROLE.name and ROLE.email, such as Buyer.name, for a form "+
+				"name and email, and [variable]", cell)
 		}
-		p := place{found[1], strings.ToLower(found[2]), found[3]}
-		if p.variable == "" {
-			p.role = cmp.Or(p.role, c.role)
-		}
-		switch {
-		case p.variable == "" && p.role == "" && !c.form:
-			return nil, fmt.Errorf("column %q has no role: name it ROLE.%s, or say --role", cell, p.field)
-		case slices.Contains(places, p):
+		same := func(other []string) bool { return strings.EqualFold(other[0], found[0]) }
+		if slices.ContainsFunc(columns, same) {
 			return nil, fmt.Errorf("column %q is there twice", cell)
 		}
-		places = append(places, p)
+		columns = append(columns, found)
 	}
-	return places, nil
+	return columns, nil
 }
 
-func (m *mailing) read(cells []string, places []place) {
-	for i, p := range places {
-		if p.variable != "" {
-			m.variables = append(m.variables, signforms.CustomVariable{Name: p.variable, Value: cells[i]})
+func (m *mailing) read(cells []string, columns [][]string) {
+	for i, column := range columns {
+		name, role, field := column[0], column[1], strings.ToLower(column[2])
+		if field == "" {
+			m.variables = append(m.variables, signforms.CustomVariable{Name: name, Value: cells[i]})
 			continue
 		}
-		at := slices.IndexFunc(m.receivers, func(r signforms.Receiver) bool { return r.RoleTitle == p.role })
+		at := slices.IndexFunc(m.receivers, func(r signforms.Receiver) bool { return r.RoleTitle == role })
 		if at < 0 {
 			at = len(m.receivers)
-			m.receivers = append(m.receivers, signforms.Receiver{RoleTitle: p.role})
+			m.receivers = append(m.receivers, signforms.Receiver{RoleTitle: role})
 		}
-		setReceiver(&m.receivers[at], p.field, strings.TrimSpace(cells[i])) // the header was checked
+		if cell := strings.TrimSpace(cells[i]); field == "name" {
+			m.receivers[at].Name = cell
+		} else {
+			m.receivers[at].Email = cell
+		}
 	}
 	empty := func(r signforms.Receiver) bool { return r.Name+r.Email == "" }
 	m.receivers = slices.DeleteFunc(m.receivers, empty) // a line may leave a role out
 }
 
-// setReceiver sets a field of a receiver by its name in --to and in the header of a file.
-func setReceiver(r *signforms.Receiver, name, value string) error {
-	fields := map[string]*string{"name": &r.Name, "email": &r.Email, "role": &r.RoleTitle, "colour": &r.RoleColour,
-		"subject": &r.Subject, "message": &r.Message}
-	if fields[name] == nil {
-		return fmt.Errorf("%q is not one of name, email, role, colour, subject and message", name)
-	}
-	*fields[name] = value
-	return nil
-}
-
 var plainAddress = regexp.MustCompile("^[\\w!#$%&'*+/=?^`{|}~-]+(\\.[\\w!#$%&'*+/=?^`{|}~-]+)*@[\\w-]+(\\.[\\w-]+)*$")
 
-func notPlain(r signforms.Receiver) bool { return !plainAddress.MatchString(r.Email) }
+// wrongLines says what is wrong with each line, as far as that is known without sending it.
+func (c *sendCommand) wrongLines(people []mailing) (wrong []error) {
+	strange := func(r signforms.Receiver) bool { return !plainAddress.MatchString(r.Email) } // perhaps one of another line
+	for _, p := range people {
+		err := c.template(p).Validate()
+		if c.form {
+			err = c.toForm(p).Validate()
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Errorf("line %s: %s", p.line, service.WrongInputs(err)))
+		} else if slices.ContainsFunc(p.receivers, strange) {
+			wrong = append(wrong, fmt.Errorf("line %s: an email is no plain address such as ann@example.com", p.line))
+		}
+	}
+	if !c.repeat {
+		wrong = append(wrong, repeated(people)...)
+	}
+	return wrong
+}
 
-// repeated names the lines with an address of an earlier line. The address of somebody who is in every line in the same
-// role, such as the seller to many buyers, may be repeated beside others of whom this is not so.
+// repeated names the lines with an address of an earlier line. Who is in every line in the same role, such as the seller
+// to many buyers, does not count beside others.
 func repeated(people []mailing) (wrong []error) {
 	type who struct{ role, address string }
-	times, last := map[who]int{}, map[string]string{}
-	of := func(r signforms.Receiver) who { return who{r.RoleTitle, strings.ToLower(strings.TrimSpace(r.Email))} }
+	of := func(r signforms.Receiver) who { return who{r.RoleTitle, strings.ToLower(r.Email)} }
+	times, earlier := map[who]int{}, map[string]string{}
 	for _, p := range people {
 		for _, r := range p.receivers {
 			times[of(r)]++
 		}
 	}
-	common := func(r signforms.Receiver) bool { return times[of(r)] == len(people) }
 	for _, p := range people {
-		own := slices.ContainsFunc(p.receivers, func(r signforms.Receiver) bool { return !common(r) })
-		for _, r := range p.receivers {
-			w := of(r)
-			if earlier := last[w.address]; earlier != "" && earlier != p.line && !(own && common(r)) {
+		common := func(r signforms.Receiver) bool { return times[of(r)] == len(people) }
+		own := slices.DeleteFunc(slices.Clone(p.receivers), common)
+		if len(own) == 0 {
+			own = p.receivers
+		}
+		for _, r := range own {
+			address := of(r).address
+			if line := earlier[address]; line != "" && line != p.line {
 				wrong = append(wrong, fmt.Errorf("lines %s and %s have the same address: remove one, or say "+
-					"--repeat-addresses to send to both", earlier, p.line))
+					"--repeat-addresses to send to both", line, p.line))
 			}
-			last[w.address] = p.line
+			earlier[address] = p.line
 		}
 	}
 	return wrong

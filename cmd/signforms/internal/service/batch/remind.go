@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,18 +16,17 @@ import (
 
 // remindCommand is documents remind.
 type remindCommand struct {
-	conn       service.Connection
-	batch      batch
+	batch
 	templateID string
 	allPending bool
 	file       string
-	store      service.LimitStore
-	maxWait    time.Duration
+	limit      service.LimitStore
 }
 
 // Remind returns the command remind. openFile opens the file of the reminder limit; nil is the usual one.
 func Remind(openFile func(path string) signforms.LimitStore) *cobra.Command {
-	c := remindCommand{batch: batch{verb: "reminded", noun: "document"}, store: service.LimitStore{OpenFile: openFile}}
+	c := &remindCommand{batch: batch{noun: "reminder"}}
+	c.limit = service.LimitStore{OpenFile: openFile, Say: func(text string) { c.progress.Say(text) }}
 	cmd := &cobra.Command{
 		Use:   "remind ID | --all-pending --results FILE",
 		Short: "Remind the signers of documents",
@@ -38,10 +35,10 @@ remind waits. All runs of this user share one count (--limit-store), which outla
 With --template the id is that of a document made from that template (createdDocumentId). A reminder of which the
 service says that it reached nobody (remindersSent 0) counts as failed.
 
-With --all-pending it reminds the signers of every pending document, also those made from templates, and --results
-names the file in which it keeps which were reminded. The same command goes on where it stopped, with those that were
-never tried first, the oldest before the others, and then those that failed. What is unknown is not reminded again: edit
-its last state in the file to sent or again. A new round takes a new file: with it everybody is reminded again.`,
+With --all-pending it reminds the signers of every pending document, also those made from templates, and keeps in the
+file of --results which were reminded. The same command goes on where it stopped: those never tried come first, the
+oldest before the others. What is unknown is not reminded again: edit its last state in the file to sent or again. A new
+round takes a new file: with it everybody is reminded again.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n" +
 			"  signforms documents remind --all-pending --results november.csv",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -56,14 +53,8 @@ its last state in the file to sent or again. A new round takes a new file: with 
 	f.StringVar(&c.templateID, "template", "", "id of the template from which the document was made")
 	f.BoolVar(&c.allPending, "all-pending", false, "all that are pending, PDF documents and those made from templates")
 	f.StringVar(&c.file, "results", "", "with --all-pending, `file` that keeps which documents were reminded")
-	f.StringVar(&c.store.Where, "limit-store", "", "`file` or redis:// URL that counts reminders (default "+
-		"$SIGNFORMS_LIMIT_STORE, or else a file of this user)")
-	f.DurationVar(&c.maxWait, "max-wait", -1, "how long one reminder may wait for the limit (default as long as it "+
-		"takes)")
-	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
-	c.batch.addYes(cmd)
-	c.batch.out.AddFlags(cmd)
-	c.conn.AddFlags(cmd)
+	c.limit.AddFlags(cmd)
+	c.addFlags(cmd)
 	cli.Alternatives(cmd, false, "all-pending", "template")
 	return service.Speaking(cmd)[0]
 }
@@ -72,35 +63,27 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.conn.Resolve(); err != nil {
 		return err
 	}
-	store, closeStore, err := c.store.Open(c.conn.IsSandbox())
+	options, closeStore, err := c.limit.Open(c.conn.IsSandbox())
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	store = &service.Waiting{LimitStore: store, MaxWait: c.maxWait, Say: func(until time.Time) {
-		c.batch.progress.Say("the limit of reminders is reached: waiting until " + until.Format(time.TimeOnly))
-	}}
-	options := signforms.Options{LimitStore: store, ReminderMaxWait: c.maxWait}
-	if c.allPending {
-		c.batch.results, err = openResults(c.file, c.conn, []string{"results of", "remind"},
-			[]string{"filters", "status=PENDING"})
+	if !c.allPending {
+		client, err := c.conn.Client(options)
 		if err != nil {
 			return err
 		}
-		defer func() { c.batch.results.f.Close() }()
-		options.HTTPClient = &http.Client{Transport: c.batch.results}
-	}
-	client, err := c.conn.Client(options)
-	if err != nil {
-		return err
-	}
-	if !c.allPending {
 		ref := signforms.PDFDocument(args[0])
 		if c.templateID != "" {
 			ref = signforms.TemplateDocument(c.templateID, args[0])
 		}
-		return c.batch.one(cmd, item{args[0], remind(client, ref)})
+		return c.one(cmd, item{args[0], remind(client, ref)})
 	}
+	client, err := c.open(c.file, options, []string{"results of", "remind"}, []string{"filters", "status=PENDING"})
+	if err != nil {
+		return err
+	}
+	defer c.results.close()
 	items, err := c.pending(cmd.Context(), client)
 	if err != nil {
 		return err
@@ -113,8 +96,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (items []item, err error) {
 	made := map[string]time.Time{}
 	add := func(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, at time.Time) {
-		id = strings.ToLower(id)
-		if _, found := made[id]; !found && strings.EqualFold(string(status), string(signforms.StatusPending)) {
+		if _, found := made[id]; !found && status == signforms.StatusPending {
 			made[id] = at
 			items = append(items, item{id, remind(client, ref)})
 		}
@@ -136,7 +118,7 @@ func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (
 			add(signforms.TemplateDocument(t.DocumentID, d.RespondentDocumentID), d.RespondentDocumentID, d.Status, d.CreatedAt)
 		}
 	}
-	tried := func(it item) int { return min(len(c.batch.results.rows[it.line].State), 1) }
+	tried := func(it item) int { return min(len(c.results.rows[it.line].State), 1) }
 	slices.SortFunc(items, func(a, b item) int {
 		return cmp.Or(cmp.Compare(tried(a), tried(b)), made[a.line].Compare(made[b.line]), cmp.Compare(a.line, b.line))
 	})
@@ -148,7 +130,7 @@ func remind(client *signforms.Client, ref signforms.DocumentRef) func(context.Co
 		res, err := client.Documents.Remind(ctx, ref)
 		switch {
 		case err != nil:
-			return "", "", service.InFlags(err)
+			return "", "", err
 		case res.RemindersSent != nil && *res.RemindersSent < 1:
 			return "", "", errors.New("the service says that it sent no reminder: " + cli.Plain(res.Message))
 		}

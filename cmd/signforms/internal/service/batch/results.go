@@ -2,19 +2,19 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
-	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 	"github.com/signforms/signforms-go/internal/atomicfile"
 	"github.com/signforms/signforms-go/internal/filelock"
 )
@@ -43,8 +43,7 @@ type row struct {
 // add returns.
 type results struct {
 	path   string
-	header [][]string // each line has a name and a value
-	f      *os.File   // locked; nil: there is no file yet
+	f      *os.File // locked
 	comma  rune
 	size   int64
 	rows   map[string]row
@@ -52,51 +51,57 @@ type results struct {
 	failed error  // of a write, after which nothing more is sent
 }
 
-// openResults reads and locks the results file at path, if there is one. The caller closes its file.
-func openResults(path string, conn service.Connection, header ...[]string) (*results, error) {
-	header = append(header, []string{"service", conn.BaseURL()}, []string{"account", conn.Account()},
+// open reads and locks the results file at path, or makes it. Each line of its header has a name and a value. It returns
+// a client whose sends are in the file. The caller calls b.results.close.
+func (b *batch) open(path string, o signforms.Options, header ...[]string) (*signforms.Client, error) {
+	header = append(header, []string{"service", b.conn.BaseURL()}, []string{"account", b.conn.Account()},
 		[]string{"line", "state", "id", "reason"})
-	r := &results{path: path, header: header, comma: ',', rows: map[string]row{}}
-	err := r.open(os.O_RDWR | os.O_APPEND)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
+	r := &results{path: path, comma: ',', rows: map[string]row{}}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		err = r.read()
+		r.f = f
+		err = r.begin(header)
 	}
 	if err != nil {
-		r.f.Close()
+		f.Close()
 		return nil, cli.UsageError("nothing was sent: %s: %w", path, cli.PathCause(err))
 	}
-	return r, nil
+	b.results, o.HTTPClient = r, &http.Client{Transport: r}
+	return b.conn.Client(o)
 }
 
-func (r *results) open(flags int) (err error) {
-	if r.f, err = os.OpenFile(r.path, flags, 0o600); err != nil {
-		return err
-	}
+func (r *results) begin(header [][]string) error {
 	if filelock.Try(r.f) != nil {
 		return errors.New("another process uses it: wait until it ends, or end it")
 	}
-	return nil
-}
-
-func (r *results) read() error {
 	text, err := cli.ReadAll(r.f, r.path, maxFile)
-	if err != nil {
+	if err != nil || len(text) > 0 {
+		return cmp.Or(err, r.read(text, header))
+	}
+	if err = r.write(header); err != nil {
+		os.Remove(r.path)
 		return err
 	}
+	return atomicfile.SyncDir(filepath.Dir(r.path))
+}
+
+// close removes a file without rows.
+func (r *results) close() {
+	if len(r.rows) == 0 && r.untouched() {
+		os.Remove(r.path)
+	}
+	r.f.Close()
+}
+
+func (r *results) read(text []byte, header [][]string) error {
 	in := newReader(text)
 	in.FieldsPerRecord = -1
 	r.comma, r.size = in.Comma, int64(len(text))
-	for _, want := range r.header {
+	for _, want := range header {
 		cells, err := in.Read()
 		switch {
-		case r.size == 0:
-			return errors.New("it is empty: delete it if nobody was mailed; without it everybody is")
 		case err != nil || len(cells) < len(want) || cells[0] != want[0]:
-			return errors.New("it is no results file, or its header is not whole: put back what it was or, with " +
-				"--results, name another")
+			return errors.New("it is no results file, or its header is not whole: put back what it was")
 		case cells[1] != want[1] && want[0] == "file":
 			return errors.New("FILE is not the one that it is of: undo the edit of FILE. To correct lines that were not " +
 				"sent, then say --rest NEW.csv, and edit NEW.csv")
@@ -110,62 +115,37 @@ func (r *results) read() error {
 		if err == io.EOF && bytes.HasSuffix(text, []byte("\n")) {
 			return nil
 		}
-		if err == nil {
-			err = r.take(append(cells, "", "", ""))
-		}
-		if err != nil { // io.EOF: the end of a line is missing
+		if err != nil || len(cells) < 2 || !slices.Contains(states, cells[1]) {
 			line, _ := in.FieldPos(0)
-			return fmt.Errorf("line %d: %w: undo the edit, or what a loss of power did", line, err)
+			return fmt.Errorf("line %d has no state (%s) or no end: undo the edit, or what a loss of power did", line,
+				strings.Join(states, ", "))
 		}
+		cells = append(cells, "", "")
+		w := row{cells[0], cells[1], cells[2], cells[3]}
+		if w.State == sending {
+			w.State = unknown
+		}
+		r.rows[w.Line] = w
 	}
 }
 
-// take takes a row of the file.
-func (r *results) take(cells []string) error {
-	w := row{cells[0], cells[1], cells[2], cells[3]}
-	before := r.rows[w.Line].State
-	switch {
-	case !slices.Contains(states, w.State):
-		return fmt.Errorf("%q is no state (%s)", w.State, strings.Join(states, ", "))
-	case before == sent || before == moved:
-		return fmt.Errorf("%s was %s before, and nothing follows that", w.Line, before)
-	case w.State == sending:
-		w.State = unknown
+// add appends a row. From the first one that fails on, all fail.
+func (r *results) add(w row) error {
+	if r.failed != nil {
+		return r.failed
+	}
+	if err := r.write([][]string{{w.Line, w.State, w.ID, w.Reason}}); err != nil {
+		r.failed = fmt.Errorf("nothing more is sent: %s: %w", r.path, cli.PathCause(err))
+		return r.failed
 	}
 	r.rows[w.Line] = w
 	return nil
 }
 
-// add appends a row, and makes the file for the first. From the first one that fails on, all fail: also when somebody
-// has edited the file meanwhile.
-func (r *results) add(w row) error {
-	if r.failed != nil {
-		return r.failed
-	}
-	rows := [][]string{{w.Line, w.State, w.ID, w.Reason}}
-	there, err := os.Stat(r.path)
-	if r.f == nil {
-		rows = append(r.header, rows...)
-		if err = r.open(os.O_RDWR | os.O_APPEND | os.O_CREATE | os.O_EXCL); err == nil {
-			err = atomicfile.SyncDir(filepath.Dir(r.path))
-		}
-	} else if mine, _ := r.f.Stat(); err != nil || there.Size() != r.size || !os.SameFile(mine, there) {
-		err = errors.New("it was edited while the run went on: bring back what it was, and add what was printed since")
-	}
-	if err == nil {
-		err = r.write(rows)
-	}
-	if err != nil {
-		if r.size == 0 && r.f != nil { // this run made it
-			os.Remove(r.path)
-		}
-		r.failed = fmt.Errorf("nothing more is sent: %s: %w", r.path, cli.PathCause(err))
-	}
-	r.rows[w.Line] = w
-	return r.failed
-}
-
 func (r *results) write(rows [][]string) error {
+	if !r.untouched() {
+		return errors.New("it was edited while the run went on: bring back what it was, and add what was printed since")
+	}
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.Comma = r.comma
@@ -180,6 +160,13 @@ func (r *results) write(rows [][]string) error {
 	}
 	r.size += int64(b.Len())
 	return nil
+}
+
+// untouched reports whether the file is as this process has read and written it.
+func (r *results) untouched() bool {
+	mine, err := r.f.Stat()
+	there, missing := os.Stat(r.path)
+	return err == nil && missing == nil && os.SameFile(mine, there) && there.Size() == r.size
 }
 
 // toDo reports whether a line is not begun, failed, or to be sent again.

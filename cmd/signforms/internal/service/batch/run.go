@@ -13,6 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
 // item is one call of a batch.
@@ -30,19 +31,20 @@ var columns = []cli.Column[row]{
 
 // batch makes calls, one after the other.
 type batch struct {
-	verb, noun string // in the past tense: sent; for one item: line
-	out        cli.Output
-	yes        bool
-	results    *results
-	progress   *cli.Progress
-
-	counts map[string]int // of states, and of the verb
-	inARow int            // calls without a clear answer
-	ended  error          // why the rest was not tried
+	noun     string // for one item
+	conn     service.Connection
+	out      cli.Output
+	yes      bool
+	results  *results
+	progress *cli.Progress
+	counts   map[string]int // of states
+	ended    error          // why the rest was not tried
 }
 
-func (b *batch) addYes(cmd *cobra.Command) {
+func (b *batch) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&b.yes, "yes", false, "do not ask; needed without a terminal for more than one "+b.noun)
+	cmd.Flags().BoolVar(&b.out.JSON, "json", false, "print one JSON record a line")
+	b.conn.AddFlags(cmd)
 }
 
 // one makes a call that no results file remembers.
@@ -52,7 +54,7 @@ func (b *batch) one(cmd *cobra.Command, it item) error {
 	if err != nil {
 		return err
 	}
-	return cli.PrintItems(cmd, b.out, columns, []row{{it.line, b.verb, id, message}})
+	return cli.PrintItems(cmd, b.out, columns, []row{{it.line, sent, id, message}})
 }
 
 // run makes the calls of those items that are not done. Its error carries the exit code.
@@ -66,23 +68,23 @@ func (b *batch) run(cmd *cobra.Command, all []item) error {
 			b.counts[unknown]++
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be %s (%s)\n", len(items), cli.Count(len(all), b.noun, b.noun+"s"), b.verb,
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be sent (%s)\n", len(items), cli.Count(len(all), b.noun, b.noun+"s"),
 		cli.Plain(b.results.path))
 	if len(items) > 1 && !b.yes {
-		if err := cli.Confirm(cmd, fmt.Sprintf("%d %ss will be %s.", len(items), b.noun, b.verb)); err != nil {
+		if err := cli.Confirm(cmd, fmt.Sprintf("%d %ss will be sent.", len(items), b.noun)); err != nil {
 			return err
 		}
 	}
 	printer := cli.NewPrinter(cmd, b.out, columns, func(r row) any { return r }, 1)
 	b.progress = cli.NewProgress(cmd.ErrOrStderr(), "tried", len(items))
 	stop := b.progress.Interrupts(cmd.Context())
-	tried := 0
+	left := len(items)
 	for _, it := range items {
 		r := b.try(cmd.Context(), it)
 		if r.State == "" {
 			break
 		}
-		tried++
+		left--
 		b.ended = cmp.Or(b.progress.Tell(func() error { return printer.Print(r) }), b.ended)
 		if b.results.failed != nil {
 			r.State = unknown // the next run finds no outcome in the file
@@ -94,50 +96,34 @@ func (b *batch) run(cmd *cobra.Command, all []item) error {
 	stop()
 	b.progress.End()
 	b.ended = cmp.Or(b.ended, printer.End())
-	return b.verdict(len(items) - tried)
+	return b.verdict(left)
 }
-
-// maxUnclear is the number of calls in a row without a clear answer after which a batch stops.
-const maxUnclear = 3
-
-var errInterrupted = errors.New("interrupted")
 
 // try makes one call and notes what became of it. Where no request was made it returns nothing.
 func (b *batch) try(ctx context.Context, it item) row {
-	if ctx.Err() != nil {
-		b.ended = errInterrupted
+	if b.ended = ctx.Err(); b.ended != nil {
 		return row{}
 	}
 	b.results.next = it.line
 	id, message, err := it.call(ctx)
-	noted, shown := row{it.line, sent, id, ""}, row{it.line, b.verb, id, message}
-	e, _ := errors.AsType[*signforms.Error](err)
-	switch {
-	case b.results.failed != nil:
-		b.ended = b.results.failed
+	err = service.InFlags(err)
+	if b.results.failed != nil || b.results.next != "" {
+		b.ended = cmp.Or(b.results.failed, err)
 		return row{}
-	case err == nil:
-	case b.results.next != "": // no request was made
-		if b.ended = err; ctx.Err() != nil {
-			b.ended = errInterrupted
-		}
-		return row{}
-	case errors.Is(err, signforms.ErrOutcomeUnknown):
-		noted.State, shown.State, shown.Reason = unknown, unknown, err.Error()
-	default:
-		noted.State, shown.State, shown.Reason = failed, failed, err.Error()
-		noted.Reason = "not carried out"
-		if e != nil && e.StatusCode > 0 { // its text may hold an address
-			noted.Reason = fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
-		}
 	}
-	b.inARow++
-	if !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrOutcomeUnknown) &&
-		!errors.Is(err, signforms.ErrForbidden) {
-		b.inARow = 0
+	shown := row{it.line, sent, id, message}
+	if err != nil {
+		shown.State, shown.Reason = failed, err.Error()
 	}
-	if b.inARow == maxUnclear {
-		b.ended = fmt.Errorf("the service refused the key or had no clear answer %d times in a row", maxUnclear)
+	if errors.Is(err, signforms.ErrOutcomeUnknown) {
+		shown.State = unknown
+	}
+	if shown.State == unknown || errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrForbidden) {
+		b.ended = errors.New("the service refused the key or had no clear answer")
+	}
+	noted := row{it.line, shown.State, id, ""}
+	if e, ok := errors.AsType[*signforms.Error](err); ok && e.StatusCode > 0 { // its text may hold an address
+		noted.Reason = fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
 	}
 	b.ended = cmp.Or(b.results.add(noted), b.ended)
 	return shown
@@ -145,27 +131,22 @@ func (b *batch) try(ctx context.Context, it item) row {
 
 // verdict returns how a batch ended, as an error with its exit code; nil when all went well.
 func (b *batch) verdict(left int) error {
-	done, failures, doubtful := b.counts[b.verb], b.counts[failed], b.counts[unknown]
-	code := cli.ExitFailure
+	done, failures, doubtful := b.counts[sent], b.counts[failed], b.counts[unknown]
+	ended, code := cli.Interrupted(b.ended), cli.ExitFailure
 	switch {
 	case doubtful > 0:
 		code = cli.ExitUnknown
-	case failures+left == 0 && b.ended == nil:
+	case failures+left == 0 && ended == nil:
 		return nil
 	case done > 0:
 		code = cli.ExitPartial
-	case b.ended == errInterrupted:
+	case errors.Is(b.ended, context.Canceled):
 		code = cli.ExitInterrupted
 	}
-	text := fmt.Sprintf("%d %s; %d failed; %d unknown; %d not tried", done, b.verb, failures, doubtful, left)
-	if b.ended != nil {
-		text += "; " + b.ended.Error()
+	text := fmt.Sprintf("%d sent; %d failed; %d unknown; %d not tried", done, failures, doubtful, left)
+	if ended != nil {
+		text += "; " + ended.Error()
 	}
-	if failures+left > 0 {
-		text += "; the same command again tries what failed or was not tried"
-	}
-	if doubtful > 0 {
-		text += fmt.Sprintf("; what is unknown stays so until you edit its last state in %s to sent or again", b.results.path)
-	}
-	return cli.ExitWith(code, errors.New(text))
+	return cli.ExitWith(code, fmt.Errorf("%s; the same command again goes on, and leaves what is unknown until you edit its "+
+		"last state in %s to sent or again", text, b.results.path))
 }
