@@ -201,7 +201,7 @@ func text2rows(text string) string {
 
 // Whatever happens to a file, nobody is mailed twice, nobody is forgotten, and every refusal says what to do.
 func TestKilledRunsOfOneFile(t *testing.T) {
-	lives := 3
+	lives := 2
 	if text := os.Getenv("SIGNFORMS_TEST_LIVES"); text != "" {
 		lives, _ = strconv.Atoi(text)
 	}

@@ -348,14 +348,14 @@ func TestBatchesThatStop(t *testing.T) {
 // A loss of power leaves the beginning of a file, or blanks behind it. The command refuses it, or sends nothing again
 // that was asked for by then.
 func TestTornResults(t *testing.T) {
-	m := newMailing(t, sixPeople)
+	m := newMailing(t, "Buyer.name,Buyer.email\nP0,p0@example.com\nP1,p1@example.com\nP2,p2@example.com\n")
 	defer m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 409})()
 	m.sends(t, m.path, cli.ExitFailure)
 	text := strings.ReplaceAll(m.read(t, m.results()), ",failed,,409 Conflict", ",sent,0123456789abcdef01234567,")
 	head, refused, sent := strings.Index(text, "2,sending"), 0, 0
 	for i := range 2 * len(text) {
 		end := i / 2
-		if end < head && end%13 > 0 {
+		if border := end > head && (text[end] == '\n' || text[end-1] == '\n'); !border && end%13 > 0 {
 			continue
 		}
 		torn := text[:end] + strings.Repeat("\x00", i%2)
@@ -368,7 +368,7 @@ func TestTornResults(t *testing.T) {
 			continue
 		}
 		sent++
-		for line := 2; line < 8; line++ {
+		for line := 2; line < 5; line++ {
 			asked := strings.Contains(text[:end], fmt.Sprintf("\n%d,sending,", line))
 			require.NotEqual(t, asked, strings.Contains(stdout, fmt.Sprintf("%d\tfailed", line)), "line %d of %q", line, torn)
 		}

@@ -120,9 +120,6 @@ func (c *sendCommand) runFile(cmd *cobra.Command) error {
 	if err != nil {
 		return cli.UsageError("%s: %w", c.file, err)
 	}
-	if wrong := c.wrongLines(people); len(wrong) > 0 && c.rest == "" && !c.unknown {
-		return cli.UsageError("nothing was sent: %s:\n%w", c.file, errors.Join(wrong...))
-	}
 	sum := sha256.Sum256(text)
 	kind := map[bool]string{false: "template", true: "form"}[c.form]
 	client, err := c.open(c.file+".results.csv", signforms.Options{}, []string{"results of", "send"},
@@ -136,6 +133,9 @@ func (c *sendCommand) runFile(cmd *cobra.Command) error {
 		return c.writeRest(cmd, people, header)
 	case c.unknown:
 		return c.printUnknown(cmd, client, people)
+	}
+	if wrong := c.wrongLines(people); len(wrong) > 0 {
+		return cli.UsageError("nothing was sent: %s:\n%w", c.file, errors.Join(wrong...))
 	}
 	var items []item
 	for _, p := range people {
