@@ -3,6 +3,7 @@ package paging
 import (
 	"cmp"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 )
 
@@ -19,66 +20,69 @@ import (
 // change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page never ends a list: its
 // total, like its denial of further pages, may count this page alone.
 //
-// Without overlap. Where the service ignores or refuses limits, or has no order, the pages of the first limit are read from the
-// first on, several times: until the total, which never changed, equals what was seen, or two passes read the same.
+// Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read, pass
+// after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass before read the
+// same, or if as many records were seen since the total last changed as it says: then none is missing, unless one left and
+// another entered between two totals.
 type walk struct {
-	limit int // of the first request
-	size  int // the largest limit of the others
-	most  int // records on the largest page so far
-	seen  map[ID]uint8
-
-	last     Request
-	more     More // of the last answer
-	lastIDs  []ID
-	total    *int // of the last answer
-	moved    int  // the sum of all changes of the total, up and down
-	changed  bool // the total is not what it was at first
-	least    int  // records that the last answer tells of
-	told     bool // the last answer tells something
+	limit    int // of the first request
+	size     int // the largest limit of overlapping pages
+	most     int // records on the largest page so far
 	requests int
-	behind   bool // the last page ends the list if the next is empty
+	seen     map[ID]mark
 
-	covered  int  // where the chain ends in the list of the last answer, counted from 0
-	end      []ID // the page with its end
-	base     int  // the least overlap there
-	overlap  int  // of the next request
-	unlinked int  // pages in a row that did not continue the chain
-	idle     int  // pages in a row that added nothing to it
+	last    Request
+	lastIDs []ID
+	total   *int   // of the last answer; nil where it counts something else
+	moved   int    // the sum of all changes of the total, up and down
+	period  uint32 // from one change of the total to the next; the first is 1
+	found   int    // records seen in this period
+	more    More   // of the last answer
+	told    bool   // the last answer tells something
+	least   int    // records that the last answer tells of
 
 	pass
-	lastSum [32]byte // of the pass before
+	lastSum  [32]byte // of the pass before
+	covered  int      // where the chain ends in the list of the last answer, counted from 0
+	overlap  int      // of the next request
+	unlinked int      // pages in a row that did not continue the chain
+	behind   bool     // the last page ends the list if the next is empty
 }
 
-// pass is one way through the list without overlap.
+// pass is one way through the list. Only the first overlaps its pages.
 type pass struct {
-	number, count, full, stale int
-	sum                        [32]byte // hash of the ids
+	number uint16
+	count  int      // records in its chain, which has every page of a later pass
+	end    []ID     // the page with the end of the chain
+	idle   int      // pages in a row that added nothing to the chain
+	full   int      // records on its first page, in a later pass
+	gap    bool     // a page did not continue the chain, in a later pass
+	sum    [32]byte // hash of its ids, in a later pass
 }
 
-// What a walk notes of a record; in a pass, its number and closed.
-const (
-	seenOnly uint8 = iota // on a page that is not in the chain
-	open                  // in the chain, but others of the same time may not be
-	closed                // in the chain, with all of the same time
-)
+// mark is what a walk notes of a record.
+type mark struct {
+	period uint32 // in which it was seen last
+	pass   uint16 // in whose chain it is; 0 for none
+	closed bool   // the chain has all records of the same time
+}
 
 const (
-	minSize   = 16 // no service puts fewer on a page and says nothing of more
-	minRun    = 6
-	maxIdle   = 12
-	maxPasses = 20
-	maxStale  = 3 // pages in a row without a record that is new in a pass
+	minSize  = 16 // no service puts fewer on a page and says nothing of more
+	minRun   = 6  // records of one time, which are in the same order by no accident
+	maxIdle  = 12 // of the first pass
+	maxStale = 3  // idle pages end a later pass
 )
 
 func newWalk(limit int) *walk {
-	return &walk{limit: limit, seen: map[ID]uint8{}, base: 2, overlap: 2}
+	return &walk{limit: limit, seen: map[ID]mark{}, period: 1, pass: pass{number: 1}, overlap: 2}
 }
 
 // unseen returns the places of the ids that no page had before, each id once.
 func (w *walk) unseen(ids []ID) (places []int) {
 	for i, id := range ids {
 		if _, ok := w.seen[id]; !ok {
-			w.seen[id] = seenOnly
+			w.seen[id] = mark{}
 			places = append(places, i)
 		}
 	}
@@ -112,16 +116,16 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 	switch {
 	case again && all && w.least <= len(w.seen): // the page is ignored
 		return r, Whole
-	case again:
+	case again && !w.counted():
 		return r, Missing
 	case w.requests > 100+5*len(w.seen)/w.size:
 		return r, Restless
-	case w.number > 0:
+	case w.number > 1:
 		return w.passOn(r, a)
 	case len(a.IDs) > r.Limit:
 		return w.startPass()
 	}
-	return w.chain(r, a, totalMoved)
+	return w.chain(r, a)
 }
 
 // learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is covered
@@ -142,7 +146,7 @@ func (w *walk) learn(r Request, a Answer) (moved bool) {
 		total = nil
 	}
 	moved = w.requests > 0 && ((total == nil) != (w.total == nil) || total != nil && by != 0)
-	w.changed = w.changed || moved
+	w.find(a.IDs, moved)
 	if total != nil {
 		w.moved += change
 		w.covered = min(max(w.covered+by, 0), *total)
@@ -161,6 +165,19 @@ func (w *walk) learn(r Request, a Answer) (moved bool) {
 	return moved
 }
 
+// find counts the records seen since the total changed.
+func (w *walk) find(ids []ID, totalMoved bool) {
+	if totalMoved {
+		w.period, w.found = w.period+1, 0
+	}
+	for _, id := range ids {
+		if m := w.seen[id]; m.period != w.period {
+			w.seen[id] = mark{w.period, m.pass, m.closed}
+			w.found++
+		}
+	}
+}
+
 // mayRefuse reports whether a refusal tells something of the list: that the page is behind its end, or that the service does
 // not take the limit.
 func (w *walk) mayRefuse(r Request, why Refusal) bool {
@@ -173,9 +190,8 @@ func (w *walk) isBehind(r Request, why Refusal) bool {
 }
 
 // chain takes a page that may continue the chain.
-func (w *walk) chain(r Request, a Answer, totalMoved bool) (Request, State) {
-	n, start := len(a.IDs), (r.Page-1)*r.Limit
-	wasBehind := w.behind
+func (w *walk) chain(r Request, a Answer) (Request, State) {
+	n, start, wasBehind := len(a.IDs), (r.Page-1)*r.Limit, w.behind
 	w.behind = false
 	if w.idle++; w.links(r, a) {
 		w.extend(start, r.Limit, a)
@@ -196,9 +212,8 @@ func (w *walk) chain(r Request, a Answer, totalMoved bool) (Request, State) {
 		if wasBehind && n == 0 && w.least <= w.covered {
 			return r, Whole
 		}
-		if w.unlinked++; w.unlinked > 1 || !totalMoved {
-			w.overlap *= 2
-		}
+		w.unlinked++
+		w.overlap *= 2
 	}
 	w.most = max(w.most, n)
 	if next, gain := w.next(); w.idle < maxIdle && (gain > 0 || w.unlinked > 0) {
@@ -214,11 +229,11 @@ func (w *walk) links(r Request, a Answer) bool {
 	}
 	run := 0
 	for i, id := range a.IDs {
-		mark := w.seen[id]
-		if mark == seenOnly {
+		m := w.seen[id]
+		if m.pass != w.number {
 			continue
 		}
-		if mark == closed || a.Times[i].IsZero() {
+		if m.closed || a.Times[i].IsZero() {
 			return true
 		}
 		if run == i {
@@ -230,29 +245,27 @@ func (w *walk) links(r Request, a Answer) bool {
 
 // extend puts a page into the chain.
 func (w *walk) extend(start, limit int, a Answer) {
-	n, fresh, beyond := len(a.IDs), false, false
+	n, beyond := len(a.IDs), false
 	for i, id := range a.IDs {
-		beyond = w.seen[id] == seenOnly
-		fresh = fresh || beyond
-		if !a.Times[i].Equal(a.Times[n-1]) {
-			w.seen[id] = closed
-		} else {
-			w.seen[id] = max(w.seen[id], open)
+		m := w.seen[id]
+		if beyond = m.pass != w.number; beyond {
+			m.pass, m.closed = w.number, false
+			w.count++
+			w.idle = 0
 		}
+		m.closed = m.closed || !a.Times[i].Equal(a.Times[n-1])
+		w.seen[id] = m
+	}
+	if beyond {
+		w.end = a.IDs
 	}
 	if w.covered = max(w.covered, start+n); beyond || n < limit {
 		w.covered = start + n
 	}
-	if beyond {
-		w.end, w.base = a.IDs, 2
-		if n > 1 && !a.Times[n-1].IsZero() && a.Times[n-2].Equal(a.Times[n-1]) {
-			w.base = minRun
-		}
+	w.unlinked, w.overlap = 0, max(w.overlap/2, 2)
+	if n > 1 && !a.Times[n-1].IsZero() && a.Times[n-2].Equal(a.Times[n-1]) {
+		w.overlap = max(w.overlap, minRun)
 	}
-	if fresh {
-		w.idle = 0
-	}
-	w.unlinked, w.overlap = 0, max(w.base, w.overlap/2)
 }
 
 // short reports whether a page of the chain is not full. The service may put fewer records on a page than were asked for, but
@@ -268,12 +281,12 @@ func (w *walk) short(r Request, n int) bool {
 	return n < min(r.Limit, full) || n < r.Limit && w.counted()
 }
 
-// counted reports whether all records that the service tells of were seen, and their number never changed.
-func (w *walk) counted() bool { return w.total != nil && !w.changed && len(w.seen) >= *w.total }
+// counted reports whether as many records as the total says were seen since it last changed.
+func (w *walk) counted() bool { return w.total != nil && w.found == *w.total }
 
 // mayEnd reports whether nothing that the service tells contradicts that a page of the chain is the last, if it ends there.
 func (w *walk) mayEnd(end int) bool {
-	return w.least <= end && (w.total == nil || w.changed || w.counted())
+	return w.least <= end && (w.total == nil || w.period > 1 || w.counted())
 }
 
 // next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it, and how
@@ -295,41 +308,31 @@ func (w *walk) next() (best Request, gain int) {
 
 // startPass begins a pass from the first page on.
 func (w *walk) startPass() (Request, State) {
-	w.lastSum = w.sum
-	w.pass = pass{number: w.number + 1}
+	w.lastSum, w.pass = w.sum, pass{number: w.number + 1}
 	return Request{1, w.limit}, Reading
 }
 
-// passOn takes a page of a pass.
+// passOn takes a page of a later pass.
 func (w *walk) passOn(r Request, a Answer) (Request, State) {
-	w.stale++
-	mark, sum := closed+uint8(w.number), sha256.New()
-	sum.Write(w.sum[:])
-	for _, id := range a.IDs {
-		if w.seen[id] != mark {
-			w.seen[id] = mark
-			w.count++
-			w.stale = 0
-		}
-		sum.Write(id[:])
-	}
-	sum.Sum(w.sum[:0])
+	n := len(a.IDs)
 	if r.Page == 1 {
-		w.full = min(len(a.IDs), r.Limit)
+		w.full = max(n, 1)
 	}
-	more := w.least > w.count || a.More == Promised
-	same := w.number > 1 && w.sum == w.lastSum
+	start := (r.Page - 1) * w.full
+	w.gap = w.gap || !w.links(r, a)
+	w.idle++
+	w.extend(start, w.full, a)
+	w.sum = sha256.Sum256(fmt.Append(w.sum[:], a.IDs))
+	promised := a.More == Promised
 	switch {
-	case w.counted() && len(w.seen) == *w.total && (len(w.seen) > len(a.IDs) || len(a.IDs) < r.Limit):
+	case n < w.full && !promised && (w.counted() || !w.gap && w.told && w.mayEnd(start+n)):
 		return r, Whole
-	case w.stale < maxStale && (len(a.IDs) >= max(w.full, 1) || more):
+	case w.idle < maxStale && (n >= w.full || promised || w.least > max(w.count, start+n)):
 		return Request{r.Page + 1, r.Limit}, Reading
-	case same && !more:
-		return r, Whole
-	case same:
+	case w.sum != w.lastSum:
+		return w.startPass()
+	case promised || w.least > w.count:
 		return r, Missing
-	case w.number == maxPasses:
-		return r, Restless
 	}
-	return w.startPass()
+	return r, Whole
 }
