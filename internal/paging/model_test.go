@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -28,9 +29,13 @@ type world struct {
 	torn     bool   // the total may be older than the records of the same answer
 	empty    bool   // a page behind the end is refused
 	untimed  bool   // records have no time
+	fixed    int    // records on a page where limits are ignored
+	refused  bool   // limits other than the first are refused
+	stuck    bool   // each page is the first
+	extra    int    // records that the total counts beyond those of the list
 }
 
-// worlds have an order and obey page and limit.
+// worlds have an order and obey the page.
 var worlds = map[string]world{
 	"total":                       {report: "total"},
 	"totalPages":                  {report: "totalPages"},
@@ -56,6 +61,9 @@ var worlds = map[string]world{
 	"total, torn, capped":         {report: "total", torn: true, pageCap: 10},
 	"total, capped, ties":         {report: "total", pageCap: 20, ties: 3},
 	"total, one time for all":     {report: "total", ties: 1000},
+	"total, limits ignored":       {report: "total", fixed: 20},
+	"total, limits refused":       {report: "total", refused: true},
+	"nothing, limits refused":     {report: "nothing", refused: true},
 	"hasNextPage, one time, torn": {report: "hasNextPage", ties: 1000, torn: true},
 }
 
@@ -76,6 +84,8 @@ type list struct {
 	changes  float64    // the mean number before a request
 	weights  [3]float64 // of creations, departures and returns
 	requests int
+	asked    []string            // page/limit
+	moves    map[int]func(*list) // before a request
 }
 
 var errRefused = errors.New("no such page")
@@ -135,7 +145,11 @@ func (l *list) fetch(_ context.Context, r paging.Request) ([]record, paging.Answ
 	if l.requests++; l.requests > 1 {
 		l.move()
 	}
-	total := len(l.records)
+	if move := l.moves[l.requests]; move != nil {
+		move(l)
+	}
+	l.asked = append(l.asked, fmt.Sprintf("%d/%d", r.Page, r.Limit))
+	total := len(l.records) + l.extra
 	if l.torn && l.requests > 1 {
 		l.move()
 	}
@@ -144,11 +158,14 @@ func (l *list) fetch(_ context.Context, r paging.Request) ([]record, paging.Answ
 		l.rnd.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 		slices.SortStableFunc(records, func(a, b record) int { return l.compare(record{at: a.at}, record{at: b.at}) })
 	}
-	limit := r.Limit
-	if l.pageCap > 0 {
-		limit = min(limit, l.pageCap)
+	limit := cmp.Or(l.fixed, min(r.Limit, cmp.Or(l.pageCap, r.Limit)))
+	if l.asked[0] != fmt.Sprintf("1/%d", r.Limit) && l.refused {
+		return nil, paging.Answer{Refusal: paging.Refused}, errRefused
 	}
 	first := min((r.Page-1)*limit, len(records))
+	if l.stuck {
+		first = 0
+	}
 	records = records[first:min(first+limit, len(records))]
 	if l.empty && r.Page > 1 && len(records) == 0 {
 		return nil, paging.Answer{Refusal: paging.NoSuchPage}, errRefused
@@ -183,7 +200,8 @@ func (l *list) answer(records []record, page, pages, total int) (a paging.Answer
 }
 
 // TestMovingLists reads random lists that change at random before each request: every record that was there all the time is
-// found, and each once, or the end says that some may lack. That happens to one list in ten at most, and to none that stands still.
+// found, and each once, or the end says that some may lack. That happens to one list in ten at most, where pages cannot overlap
+// to one in two, and to none that stands still.
 func TestMovingLists(t *testing.T) {
 	for name, w := range worlds {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +210,7 @@ func TestMovingLists(t *testing.T) {
 			for seed := range uint64(*runs) {
 				rnd := rand.New(rand.NewPCG(seed, 7))
 				limit := 1 + rnd.IntN(30)
-				if w.pageCap > 0 {
+				if w.pageCap > 0 || w.fixed > 0 {
 					limit = 30
 				}
 				l := newList(rnd, w, rnd.IntN(10*limit), []float64{0, 0.1, 0.3, 1, 3}[rnd.IntN(5)])
@@ -221,7 +239,9 @@ func TestMovingLists(t *testing.T) {
 			}
 			t.Logf("%d runs, %d of %d moving ones incomplete, %.1f requests each",
 				*runs, incomplete, moving, float64(requests)/float64(*runs))
-			if w.ties < 8 { // else there is hardly an order
+			if w.fixed > 0 || w.refused {
+				require.LessOrEqual(t, incomplete, moving/2, "pages cannot overlap")
+			} else if w.ties < 8 { // else there is hardly an order
 				require.LessOrEqual(t, incomplete, max(1, moving/10))
 			}
 		})
