@@ -368,6 +368,9 @@ func TestTornResults(t *testing.T) {
 			continue
 		}
 		sent++
+		for row := range strings.Lines(m.read(t, m.results())[head:]) {
+			require.Equal(t, 3, strings.Count(row, ","), "%q after %q", row, torn)
+		}
 		for line := 2; line < 5; line++ {
 			asked := strings.Contains(text[:end], fmt.Sprintf("\n%d,sending,", line))
 			require.NotEqual(t, asked, strings.Contains(stdout, fmt.Sprintf("%d\tfailed", line)), "line %d of %q", line, torn)
