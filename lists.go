@@ -1,6 +1,6 @@
 package signforms
 
-// Pages, as answers have them. When a list is whole is decided in internal/paging/walk.go.
+// Pages, as answers have them. When a list is whole is decided in internal/paging/whole.go.
 
 import (
 	"context"
