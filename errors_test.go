@@ -296,6 +296,7 @@ func TestHandMadeErrorsMatch(t *testing.T) {
 		clienttest.RequireMatches(t, &signforms.Error{StatusCode: status}, want)
 	}
 	clienttest.RequireMatches(t, &signforms.Error{})
+	require.NotContains(t, (&signforms.Error{StatusCode: 404}).Unwrap(), nil, "no cause")
 }
 
 // TestEnormousRetryAfter: the longest waits are shown as they are, and a reminder's error agrees with its budget.
