@@ -65,6 +65,9 @@ func TestTheRequestLogIsCut(t *testing.T) {
 
 // TestTheRequestLogIsSmall logs 30,000 requests of a client. They take at most 30 MiB.
 func TestTheRequestLogIsSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("logging them takes a while")
+	}
 	const requests = 30_000
 	l := requestLog{most: requests}
 	before := liveHeap()
