@@ -175,6 +175,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 				}
 			}
 			require.Equal(t, len(c.errors), strings.Count(told.log.String(), "level=WARN"))
+			require.Equal(t, len(c.errors), strings.Count(told.log.String(), " error="))
 		})
 	}
 }

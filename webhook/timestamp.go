@@ -67,16 +67,12 @@ func parseKnownForm(s string) (time.Time, bool) {
 	return parseRFC3339(s)
 }
 
-// parseRFC3339 is stricter than time.Parse, which accepts a comma for the full stop and one-digit hours.
+// parseRFC3339 is stricter than time.Parse, which accepts a comma for the full stop, and one-digit hours: after one of these,
+// what follows the length of the shape is no fraction.
 func parseRFC3339(s string) (time.Time, bool) {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) < len(shape)+1 || len(s) > len(shape)+len(".123456789Z") || s[len(s)-1] != 'Z' {
 		return time.Time{}, false
-	}
-	for i := range len(shape) {
-		if c := s[i]; shape[i] == '0' && (c < '0' || c > '9') || shape[i] != '0' && c != shape[i] {
-			return time.Time{}, false
-		}
 	}
 	if fraction := s[len(shape) : len(s)-1]; fraction != "" {
 		if _, ok := digits(fraction[1:]); !ok || fraction[0] != '.' {
