@@ -49,6 +49,7 @@ func TestREADMEReceive(t *testing.T) {
 		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	require.NoError(t, err)
+	http.DefaultServeMux = http.NewServeMux() // the test may run again
 	receiver := httptest.NewServer(http.DefaultServeMux)
 	defer receiver.Close()
 	service.AddWebhook(signformstest.Webhook{URL: receiver.URL + "/webhook", Event: signformstest.FamilyTemplateResponse})

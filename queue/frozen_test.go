@@ -198,7 +198,7 @@ func TestFrozenTransactionHoldsNoLine(t *testing.T) {
 func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	l := newLedger(t)
 	s := l.s
-	first := s.queue(&queue.Options{Timeout: 50 * time.Millisecond, Grace: -1})
+	first := s.queue(&queue.Options{Timeout: time.Second, Grace: -1}) // it must come as far as hangs in time
 	s.accept(first, completed("a", 1))
 	hangs, goOn := make(chan struct{}, 1), make(chan struct{})
 	s.run(first, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {

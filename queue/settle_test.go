@@ -44,7 +44,8 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 	for what, retries := range map[string][]time.Duration{"tried again": {0, 0}, "failed": {}, "erased": {0}, "end of Run": {0}} {
 		t.Run(what, func(t *testing.T) {
 			eachStoreVirtually(t, func(s stage) {
-				o := queue.Options{Retries: retries}
+				var retry time.Time
+				o := queue.Options{Retries: retries, OnSettled: func(_ context.Context, set queue.Settled) { retry = set.Retry }}
 				q, other := s.queue(&o), s.queue(nil)
 				began, goOn := make(chan time.Time, 1), make(chan struct{})
 				defer close(goOn)
@@ -73,6 +74,9 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 				}})
 				require.GreaterOrEqual(s, next.Sub(at), 2*time.Minute-time.Second, "the lease")
 				require.LessOrEqual(s, next.Sub(at), 2*time.Minute+5*time.Second)
+				if what == "tried again" {
+					require.WithinDuration(s, next, retry, 5*time.Second)
+				}
 			})
 		})
 	}
