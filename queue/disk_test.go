@@ -163,3 +163,17 @@ func (endless) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
 }
+
+// A commit that need not be on the disk does not keep the next one off it.
+func TestWhatIsReceivedIsSynced(t *testing.T) {
+	s := stage{t, newFile(t), false}
+	q := s.queue(nil)
+	s.run(q, new(journal).noting(nil))
+	for n := range 20 {
+		s.accept(q, completed("a", n))
+		s.settled(q)
+		level, err := q.Synchronous(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, level, "full")
+	}
+}

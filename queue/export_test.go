@@ -64,6 +64,15 @@ func (q *Queue) Prepared(ctx context.Context) (texts []string, err error) {
 	return texts, err
 }
 
+// Synchronous returns SQLite's level of synchronous in a commit that must be on the disk.
+func (q *Queue) Synchronous(ctx context.Context) (level int, err error) {
+	err = q.db.write(ctx, func(t *tx) error {
+		_, err := t.first([]any{&level}, "PRAGMA synchronous")
+		return err
+	})
+	return level, err
+}
+
 // StoreTooLate stores events for a caller that has given up when their statements begin.
 func (q *Queue) StoreTooLate(ctx context.Context, events []webhook.Event) error {
 	rows, err := newRows(events, "")
