@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -223,5 +222,5 @@ func (q Query) Matches(name string, status signing.Status, archived bool, create
 		(q.Archived == nil || *q.Archived == archived) &&
 		(q.From.IsZero() || !createdAt.Before(q.From)) &&
 		(q.To.IsZero() || !createdAt.After(q.To)) &&
-		strings.Contains(fold(name), fold(q.Text))
+		contains(name, folded(q.Text))
 }

@@ -2,8 +2,8 @@ package store
 
 import (
 	"iter"
+	"runtime"
 	"slices"
-	"strings"
 	"unicode"
 )
 
@@ -33,9 +33,12 @@ func find[T any](l *list[T], q Query) Found[T] {
 
 // search returns the page of the records from place lo to before place hi whose name contains the query's text, and their number.
 func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
-	text := fold(q.Text)
+	text, looked := folded(q.Text), 0
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
-		if !strings.Contains(fold(l.name(v)), text) {
+		if looked++; looked%blockSize == 0 {
+			runtime.Gosched() // who changes something need not wait for the whole search, where processors are few
+		}
+		if !contains(l.name(v), text) {
 			return true
 		}
 		if int64(total) >= q.Offset && len(page) < q.Limit {
@@ -47,22 +50,52 @@ func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
 	return page, total
 }
 
-// fold returns a text in which letters that differ in case alone are equal, as in [strings.EqualFold]: of the forms of a letter it
-// has the one with the smallest code. Those of sigma are Σ, σ and ς.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z':
-			return r - 'a' + 'A'
-		case r <= unicode.MaxASCII:
-			return r
+// contains reports whether a name contains a text that is folded. It makes no copy of the name: a search looks at each.
+func contains(name string, text []rune) bool {
+	for start, first := range name {
+		if len(text) == 0 || fold(first) != text[0] {
+			continue
 		}
-		least := r
-		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
-			least = min(least, other)
+		n := 0
+		for _, r := range name[start:] {
+			if n == len(text) || fold(r) != text[n] {
+				break
+			}
+			n++
 		}
-		return least
-	}, s)
+		if n == len(text) {
+			return true
+		}
+	}
+	return len(text) == 0
+}
+
+// folded returns the letters of a text, such that letters that differ in case alone are equal, as in [strings.EqualFold].
+func folded(s string) []rune {
+	text := []rune(s)
+	for i, r := range text {
+		text[i] = fold(r)
+	}
+	return text
+}
+
+// fold returns the form of a letter with the smallest code. Those of sigma are Σ, σ and ς.
+func fold(r rune) rune {
+	if 'a' <= r && r <= 'z' {
+		return r - 'a' + 'A'
+	}
+	if r <= unicode.MaxASCII {
+		return r
+	}
+	return foldAny(r)
+}
+
+func foldAny(r rune) rune {
+	least := r
+	for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+		least = min(least, other)
+	}
+	return least
 }
 
 // Records are records of one kind, oldest first, as they were in the transaction that returned them. They may be read after it.
