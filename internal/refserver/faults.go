@@ -171,7 +171,7 @@ func malformedID(id string) error {
 }
 
 func (s *Server) tellFault(id string) string {
-	s.watchers.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
+	s.happenings.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
 	return id
 }
 

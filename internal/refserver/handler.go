@@ -36,5 +36,5 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // logRequest keeps the record of a request and tells watchers.
 func (s *Server) logRequest(r api.Record) {
 	s.requests.add(r)
-	s.watchers.tell(Happening{Kind: RequestHappening, At: r.At})
+	s.happenings.tell(Happening{Kind: RequestHappening, At: r.At})
 }

@@ -29,23 +29,23 @@ type Server struct {
 	WorkspaceID   string // for the workspaceid header
 	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
 
-	options   Options
-	clock     clock
-	ids       *signing.IDs
-	store     *store.Store
-	links     signing.Links
-	sender    *delivery.Sender
-	outgoing  *http.Transport // of the sender
-	transport *http.Transport // of clients
-	requests  requestLog
-	faults    *faults
-	http      *serving // nil: it is reached through another server
-	service   *api.API
-	finishing finishing
-	keeper    *keeper // nil: nothing is kept
-	watchers  watchers
-	watching  sync.Once // the store tells of its changes
-	logger    *slog.Logger
+	options    Options
+	clock      clock
+	ids        *signing.IDs
+	store      *store.Store
+	links      signing.Links
+	sender     *delivery.Sender
+	outgoing   *http.Transport // of the sender
+	transport  *http.Transport // of clients
+	requests   requestLog
+	faults     *faults
+	http       *serving // nil: it is reached through another server
+	service    *api.API
+	finishing  finishing
+	keeper     *keeper // nil: nothing is kept
+	happenings happenings
+	watching   sync.Once // the store tells of its changes
+	logger     *slog.Logger
 
 	advancing chan struct{}   // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
 	ctx       context.Context // ends when the server closes
@@ -211,7 +211,7 @@ func (s *Server) Close() {
 		if err := s.store.Close(); err != nil { // saves what waited for the next change
 			s.logger.Warn("saving at the end; nothing is lost", "error", err)
 		}
-		s.watchers.close()
+		s.happenings.close()
 	})
 }
 

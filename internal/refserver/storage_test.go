@@ -285,8 +285,7 @@ func TestAClaimIsShownButNotSaved(t *testing.T) {
 		defer srv.Close()
 		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }))
 		hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
-		happenings, stop := srv.Watch(100)
-		defer stop()
+		watcher := srv.Watch()
 		storage.Decide = func(records []refserver.Record) saveFate {
 			saved += len(records)
 			return saveDone
@@ -297,7 +296,8 @@ func TestAClaimIsShownButNotSaved(t *testing.T) {
 		require.NoError(t, srv.Settle(t.Context()))
 		require.Equal(t, 2, saved)
 		var told int
-		for _, h := range drain(happenings) {
+		all, _ := watcher.Take()
+		for _, h := range all {
 			if h.Kind == refserver.DeliveryHappening && h.ID == id {
 				told++
 			}

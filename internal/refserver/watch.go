@@ -1,6 +1,9 @@
 package refserver
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,17 +35,57 @@ type Happening struct {
 	Kind   HappeningKind `json:"kind"`
 	ID     string        `json:"id,omitempty"`     // of the record or fault; for messages and audit entries that of their document or form; else empty
 	At     time.Time     `json:"at"`               // by the service's clock
-	Missed int           `json:"missed,omitempty"` // how many happenings before this one were dropped because they were not received in time
+	Missed int           `json:"missed,omitempty"` // how many happenings before this one were dropped because they were not taken in time
+
+	Event []byte `json:"-"` // the JSON as a server-sent event, made once for all who watch; do not change it
 }
 
-// Watch returns a channel that gets what happens from now on, in order, once it is durable. It holds at most buffer happenings,
-// at least 1. When it is full, the oldest is dropped and the newest counts it in Missed. The caller calls stop, which closes the
-// channel; closing the server closes it too.
-func (s *Server) Watch(buffer int) (happenings <-chan Happening, stop func()) {
-	ch := make(chan Happening, max(buffer, 1))
+// event returns h as a server-sent event.
+func (h Happening) event() []byte {
+	data, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // it has only texts, a number and a time
+	}
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", h.Kind, data)
+}
+
+// maxWaiting is how many happenings wait for a [Watcher] to take them.
+const maxWaiting = 8192
+
+// Watcher takes what happens. It is for one goroutine.
+type Watcher struct {
+	of   *happenings
+	next int // the number of the next happening that it takes
+}
+
+// Watch returns a Watcher for what happens from now on.
+func (s *Server) Watch() *Watcher {
 	s.watching.Do(func() { s.store.OnChange(s.tellChanges) })
-	s.watchers.add(ch)
-	return ch, func() { s.watchers.remove(ch) }
+	s.happenings.mu.Lock()
+	defer s.happenings.mu.Unlock()
+	s.happenings.watched = true
+	return &Watcher{&s.happenings, s.happenings.n}
+}
+
+// Take returns what has happened since the last Take, in order, all of it durable. Do not change it. Of more than 8,192 happenings it
+// returns the newest alone, which counts the others in Missed. more is closed when something else happens; it is nil when the server is closed.
+func (w *Watcher) Take() (all []Happening, more <-chan struct{}) {
+	hs := w.of
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if missed := hs.n - w.next - 1; missed >= maxWaiting {
+		newest := hs.newest[len(hs.newest)-1]
+		newest.Missed = missed
+		newest.Event = newest.event()
+		all = []Happening{newest}
+	} else {
+		all = hs.newest[len(hs.newest)-(hs.n-w.next):]
+	}
+	w.next = hs.n
+	if hs.more == nil && !hs.closed {
+		hs.more = make(chan struct{})
+	}
+	return all, hs.more
 }
 
 var happeningKinds = map[store.Kind]HappeningKind{
@@ -51,79 +94,59 @@ var happeningKinds = map[store.Kind]HappeningKind{
 	store.KindAudit: AuditHappening, store.KindMessage: MessageHappening, store.KindKey: WorkspaceHappening,
 }
 
-// tellChanges tells the watchers what a transaction wrote.
+// tellChanges tells the watchers what a transaction wrote, of each record once.
 func (s *Server) tellChanges(writes []store.Write) {
-	at := s.Now()
+	at, told := s.Now(), map[string]bool{}
 	for _, w := range writes {
 		if kind, ok := happeningKinds[w.Kind]; ok {
 			for _, id := range w.About() {
-				s.watchers.tell(Happening{Kind: kind, ID: id, At: at})
+				if about := string(kind) + id; !told[about] {
+					told[about] = true
+					s.happenings.tell(Happening{Kind: kind, ID: id, At: at})
+				}
 			}
 		}
 	}
 }
 
-// watchers are the channels of Watch. The mutex is held while a channel is sent to or closed.
-type watchers struct {
-	mu     sync.Mutex
-	all    map[chan Happening]bool
-	closed bool
+// happenings are what happened since somebody began to watch: at least the newest maxWaiting. All watchers share them.
+type happenings struct {
+	mu      sync.Mutex
+	watched bool
+	newest  []Happening   // what is there is never changed: watchers read it without the mutex
+	n       int           // how many there were in all
+	more    chan struct{} // closed with the next one; nil: nobody waits for it
+	closed  bool
 }
 
-func (ws *watchers) add(ch chan Happening) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.closed {
-		close(ch)
+// tell adds h, and wakes those that wait.
+func (hs *happenings) tell(h Happening) {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if !hs.watched || hs.closed {
 		return
 	}
-	if ws.all == nil {
-		ws.all = make(map[chan Happening]bool)
+	if len(hs.newest) == 2*maxWaiting {
+		hs.newest = slices.Clone(hs.newest[maxWaiting:])
 	}
-	ws.all[ch] = true
+	h.At = h.At.UTC()
+	h.Event = h.event()
+	hs.newest = append(hs.newest, h)
+	hs.n++
+	hs.wake()
 }
 
-func (ws *watchers) remove(ch chan Happening) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if ws.all[ch] {
-		delete(ws.all, ch)
-		close(ch)
-	}
-}
-
-// tell sends h to every channel without waiting.
-func (ws *watchers) tell(h Happening) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	for ch := range ws.all {
-		push(ch, h)
+func (hs *happenings) wake() {
+	if hs.more != nil {
+		close(hs.more)
+		hs.more = nil
 	}
 }
 
-// push sends h. When the channel is full, it drops the oldest happenings and counts them in h.Missed.
-func push(ch chan Happening, h Happening) {
-	for {
-		select {
-		case ch <- h:
-			return
-		default:
-		}
-		select {
-		case oldest := <-ch:
-			h.Missed += 1 + oldest.Missed
-		default: // the receiver was faster
-		}
-	}
-}
-
-// close ends every channel.
-func (ws *watchers) close() {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	ws.closed = true
-	for ch := range ws.all {
-		close(ch)
-	}
-	clear(ws.all)
+// close ends the watching.
+func (hs *happenings) close() {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	hs.closed = true
+	hs.wake()
 }

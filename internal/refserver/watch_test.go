@@ -10,77 +10,69 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// drain receives everything that is in the channel.
-func drain(happenings <-chan refserver.Happening) (all []refserver.Happening) {
-	for {
-		select {
-		case h, ok := <-happenings:
-			if !ok {
-				return all
-			}
-			all = append(all, h)
-		default:
-			return all
-		}
-	}
-}
-
 func TestWatchTellsWhatHappens(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
-	happenings, stop := srv.Watch(100)
+	watcher := srv.Watch()
+	_, more := watcher.Take()
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
+	<-more
 	call(t, srv, "GET", "/get-documents?documentType=PDF", "")
 	remove := srv.Fail(refserver.Fault{Status: 500})
 	remove()
 	srv.Advance(time.Minute)
 	kinds := map[refserver.HappeningKind]int{}
-	for _, h := range drain(happenings) {
+	all, _ := watcher.Take()
+	for _, h := range all {
 		kinds[h.Kind]++
 		require.Zero(t, h.Missed)
 		if h.Kind == refserver.DocumentHappening || h.Kind == refserver.AuditHappening || h.Kind == refserver.MessageHappening {
 			require.Equal(t, doc, h.ID)
 		}
 	}
-	require.Equal(t, map[refserver.HappeningKind]int{"document": 2, "audit": 2, "message": 1, "request": 1, "fault": 2, "clock": 1}, kinds)
+	require.Equal(t, "event: document\ndata: {\"kind\":\"document\",\"id\":\""+doc+"\",\"at\":\"2026-11-20T12:00:00Z\"}\n\n", string(all[0].Event))
+	require.Equal(t, map[refserver.HappeningKind]int{"document": 1, "audit": 1, "message": 1, "request": 1, "fault": 2, "clock": 1}, kinds, "of each record once in a change")
 	require.Error(t, srv.Pay(doc))
-	require.Empty(t, drain(happenings), "what was refused did not happen")
-	stop()
-	stop()
-	_, open := <-happenings
-	require.False(t, open)
-	srv.Expire(doc)
+	all, more = watcher.Take()
+	require.Empty(t, all, "what was refused did not happen")
+	select {
+	case <-more:
+		t.Error("nothing happened")
+	default:
+	}
 }
 
-// TestWatchersThatAreSlowMissTheOldest: when more happens than there is room for, the newest are kept and the missing ones are counted.
+// TestWatchersThatAreSlowMissTheOldest: of more than there is room for, the newest is told, with the number of the missing ones.
 func TestWatchersThatAreSlowMissTheOldest(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
-	happenings, stop := srv.Watch(3)
-	defer stop()
-	whole, stopWhole := srv.Watch(1000)
-	defer stopWhole()
-	var last string
-	for range 20 {
-		last = srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
+	slow, inTime, taken := srv.Watch(), srv.Watch(), 0
+	for range 10_000 { // faults, which come and go
+		srv.Fail(refserver.Fault{Status: 500})()
+		if all, _ := inTime.Take(); len(all) == 2 && all[0].Missed == 0 {
+			taken += 2
+		}
 	}
-	got, missed := drain(happenings), 0
-	for _, h := range got {
-		missed += h.Missed
+	require.Equal(t, 20_000, taken)
+	all, _ := slow.Take()
+	require.Len(t, all, 1)
+	require.Equal(t, 19_999, all[0].Missed)
+	require.Contains(t, string(all[0].Event), `"missed":19999}`)
+	for range 8192 / 2 {
+		srv.Fail(refserver.Fault{Status: 500})()
 	}
-	require.Len(t, got, 3)
-	require.Equal(t, last, got[2].ID)
-	require.Equal(t, 17, missed)
-	require.Len(t, drain(whole), 20)
+	all, _ = slow.Take()
+	require.Len(t, all, 8192, "as many wait")
+	require.Zero(t, all[0].Missed)
 }
 
 func TestClosingEndsWatching(t *testing.T) {
 	srv := servicetest.Start(t, nil)
-	happenings, stop := srv.Watch(1)
+	watcher := srv.Watch()
+	_, more := watcher.Take()
 	srv.Close()
-	require.Empty(t, drain(happenings))
-	_, open := <-happenings
-	require.False(t, open)
-	stop()
-	after, _ := srv.Watch(1)
-	_, open = <-after
-	require.False(t, open)
+	<-more
+	all, more := watcher.Take()
+	require.Empty(t, all)
+	require.Nil(t, more)
+	_, more = srv.Watch().Take()
+	require.Nil(t, more)
 }

@@ -34,8 +34,7 @@ func stream(w http.ResponseWriter, r *http.Request, service *servicetest.Server)
 		http.NotFound(w, r)
 		return
 	}
-	happenings, stop := service.Watch(100)
-	defer stop()
+	watcher := service.Watch()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Write([]byte(": open\n\n"))
 	http.NewResponseController(w).Flush()
@@ -43,15 +42,18 @@ func stream(w http.ResponseWriter, r *http.Request, service *servicetest.Server)
 	streams.open.Add(1)
 	defer streams.open.Add(-1)
 	for {
+		all, more := watcher.Take()
+		for _, h := range all {
+			w.Write(h.Event)
+		}
+		http.NewResponseController(w).Flush()
 		select {
 		case <-r.Context().Done():
 			return
-		case h, open := <-happenings:
-			if !open || streams.gone.Load() {
-				return
-			}
-			w.Write([]byte("event: " + string(h.Kind) + "\ndata: {}\n\n"))
-			http.NewResponseController(w).Flush()
+		case <-more:
+		}
+		if more == nil || streams.gone.Load() {
+			return
 		}
 	}
 }

@@ -108,12 +108,13 @@ var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "
 // relayStream streams the attempts of a relay to its listener, until the relay has no webhooks any more, as after a reset.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	happenings, stop, err := a.watch(1)
+	watcher, stop, err := a.watch()
 	if err != nil {
 		WriteError(w, asError(err))
 		return
 	}
 	defer stop()
+	_, more := watcher.Take()
 	if !a.hasRelay(id) {
 		WriteError(w, notFound("relay", "…"))
 		return
@@ -130,8 +131,10 @@ func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 			text = event("attempt", attempt)
 		case <-alive.C:
 			text = []byte(": still here\n\n")
-		case h, open := <-happenings:
-			if !open || (h.Missed > 0 || h.Kind == refserver.WebhookHappening) && !a.hasRelay(id) {
+		case <-more:
+			var all []refserver.Happening
+			all, more = watcher.Take()
+			if more == nil || slices.ContainsFunc(all, mayEndRelay) && !a.hasRelay(id) {
 				return
 			}
 		case <-listener.Gone:
@@ -140,6 +143,10 @@ func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+func mayEndRelay(h refserver.Happening) bool {
+	return h.Missed > 0 || h.Kind == refserver.WebhookHappening
 }
 
 // event returns an event in the format of a stream.

@@ -45,7 +45,7 @@ func waiting(list handler) handler {
 
 // wait reads a list after all that happens, until it has as many items, or the time or the request is over.
 func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler) (any, error) {
-	happenings, stop, err := a.watch(1)
+	watcher, stop, err := a.watch()
 	if err != nil {
 		return nil, err
 	}
@@ -54,15 +54,13 @@ func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler)
 	defer over.Stop()
 	defer again.Stop()
 	for {
+		_, more := watcher.Take() // of a server that closes nil: that ends r's context
 		found, err := list(a, r)
 		if err != nil || found.(counted).Count() >= count {
 			return found, err
 		}
 		select {
-		case _, open := <-happenings:
-			if !open { // the server closes, which ends r's context
-				happenings = nil
-			}
+		case <-more:
 		case <-again.C:
 		case <-over.C:
 			n := found.(counted).Count()
