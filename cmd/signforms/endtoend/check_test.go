@@ -11,7 +11,7 @@ import (
 )
 
 // A data file is whole after a kill and beside a running program, in a copy. A finished PDF that has lost a bit is not served,
-// and check finds it.
+// and check finds it, and a record that cannot be read.
 func TestADamagedDataFile(t *testing.T) {
 	folder := t.TempDir()
 	data, monday := filepath.Join(folder, "sandbox.db"), filepath.Join(folder, "monday.db")
@@ -42,6 +42,10 @@ func TestADamagedDataFile(t *testing.T) {
 		require.Contains(t, stdout, "the PDF or picture ")
 		require.Contains(t, stdout, " is not as it was saved")
 	}
+	edit(t, monday, `update record set data = '{"v":4}' where kind = 'audit'`)
+	stdout, _ = command(t, nil, "check", monday)
+	require.Contains(t, stdout, "reading audit ", "a record that serve would refuse")
+
 	s = start(t, "--data", data)
 	require.Equal(t, http.StatusServiceUnavailable, s.call(t, "GET", "/finished/"+signed.ID+".pdf", nil, nil))
 	s.stop(t)

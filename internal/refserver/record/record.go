@@ -12,9 +12,6 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Codec encodes and decodes records. The zero Codec is ready. It is safe for concurrent use.
-type Codec struct{}
-
 // version is that of all records. Change it with what a record holds: another version is refused.
 const version = 4
 
@@ -62,7 +59,7 @@ func decodeBatch[T any](data []byte) (envelope, any, error) {
 }
 
 // Encode returns the bytes of a record that is written at that time. A blob's are its content.
-func (Codec) Encode(at time.Time, w store.Write) ([]byte, error) {
+func Encode(at time.Time, w store.Write) ([]byte, error) {
 	if w.Kind == store.KindBlob {
 		return w.Value.([]byte), nil
 	}
@@ -80,7 +77,7 @@ func (Codec) Encode(at time.Time, w store.Write) ([]byte, error) {
 }
 
 // Decode returns the record that the bytes are of, and when it was written.
-func (Codec) Decode(kind store.Kind, id string, data []byte) (w store.Write, at time.Time, err error) {
+func Decode(kind store.Kind, id string, data []byte) (w store.Write, at time.Time, err error) {
 	read := decoders[kind]
 	if read == nil {
 		return w, at, fmt.Errorf("a record of the kind %q, which this version of the program does not know", kind)

@@ -87,10 +87,10 @@ func TestRecordsAreWrittenAsBefore(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &saved))
 	require.Len(t, saved, len(records()))
 	for _, w := range records() {
-		data, err := record.Codec{}.Encode(at, w)
+		data, err := record.Encode(at, w)
 		require.NoError(t, err)
 		require.JSONEq(t, string(saved[string(w.Kind)]), string(data), w.Kind)
-		got, when, err := record.Codec{}.Decode(w.Kind, w.ID, data)
+		got, when, err := record.Decode(w.Kind, w.ID, data)
 		require.NoError(t, err)
 		require.Equal(t, w, got)
 		require.Equal(t, at, when)
@@ -111,10 +111,10 @@ func TestTheRecordsHereHaveEveryField(t *testing.T) {
 
 // A record whose Data was read back must not hold more than what was given: [store.Tx] leaves no content in it.
 func TestBlobsAreTheirContent(t *testing.T) {
-	data, err := record.Codec{}.Encode(at, store.Write{Kind: store.KindBlob, ID: "hash", Value: []byte("%PDF")})
+	data, err := record.Encode(at, store.Write{Kind: store.KindBlob, ID: "hash", Value: []byte("%PDF")})
 	require.NoError(t, err)
 	require.Equal(t, "%PDF", string(data))
-	data, err = record.Codec{}.Encode(at, store.Write{Kind: store.KindDocument, ID: "d", Value: &signing.Document{PDF: signing.NewFile([]byte("%PDF"))}})
+	data, err = record.Encode(at, store.Write{Kind: store.KindDocument, ID: "d", Value: &signing.Document{PDF: signing.NewFile([]byte("%PDF"))}})
 	require.NoError(t, err)
 	require.NotContains(t, string(data), "Data")
 }
@@ -129,10 +129,10 @@ func TestRecordsThatCannotBeReadAreRefused(t *testing.T) {
 		{"damaged", "form", `{"v":4,"at":7,"d":{`, "reading form f: unexpected end of JSON input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := record.Codec{}.Decode(store.Kind(c.kind), "f", []byte(c.data))
+			_, _, err := record.Decode(store.Kind(c.kind), "f", []byte(c.data))
 			require.EqualError(t, err, c.want)
 		})
 	}
-	_, err := record.Codec{}.Encode(at, store.Write{Kind: "folder"})
+	_, err := record.Encode(at, store.Write{Kind: "folder"})
 	require.Error(t, err)
 }

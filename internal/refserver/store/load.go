@@ -34,9 +34,6 @@ func (ts *tables) load(w Write) {
 	case *Webhook:
 		ts.outbox.webhooks = append(ts.outbox.webhooks, v)
 	case *Delivery:
-		if v.Status == DeliverySending { // older records have it; claims are no longer saved
-			v.Status = DeliveryPending
-		}
 		ts.outbox.replace(nil, v)
 	case []*signing.AuditEntry:
 		ts.audit.batches = append(ts.audit.batches, v)

@@ -15,9 +15,9 @@ func Check() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Examine a sandbox's data file",
-		Long: `Check examines a data file of serve with SQLite's integrity_check, and compares every PDF and picture with its
-SHA-256. It prints each problem on a line, and exits with 1 when there is one. A file in use is refused: stop the
-sandbox, or check a copy made by backup.`,
+		Long: `Check examines a data file of serve with SQLite's integrity_check, reads its records as serve does, and compares
+every PDF and picture with its SHA-256. It prints each problem on a line, and exits with 1 when there is one. A file in
+use is refused: stop the sandbox, or check a copy made by backup.`,
 		Example: "  signforms check sandbox.db",
 		Args:    cli.ExactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

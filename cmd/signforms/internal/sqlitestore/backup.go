@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/signforms/signforms-go/internal/atomicfile"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 var errEmpty = fmt.Errorf("%w: it holds nothing yet", ErrForeign)
@@ -61,8 +62,8 @@ func Backup(ctx context.Context, path, to string) (err error) {
 // Contents is what Check has found.
 type Contents struct{ Records, Files int }
 
-// Check examines a file that no program uses, as SQLite's integrity_check does, and compares its files with their SHA-256. It calls
-// problem with what is wrong.
+// Check examines a file that no program uses, as SQLite's integrity_check does, reads its records until one would be refused at a start,
+// and compares its files with their SHA-256. It calls problem with what is wrong.
 func Check(ctx context.Context, path string, problem func(string)) (found Contents, err error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return found, cmp.Or(err, errEmpty)
@@ -86,8 +87,8 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 	if err != nil {
 		return found, err
 	}
-	if err := s.db.QueryRowContext(ctx, `select count(*) from record`).Scan(&found.Records); err != nil {
-		return found, refusal(path, err)
+	if found.Records, err = refserver.CheckStorage(ctx, s); err != nil {
+		problem(err.Error())
 	}
 	return found, s.each(ctx, `select id, data from file`, func(rows *sql.Rows) error {
 		var id string
