@@ -69,7 +69,10 @@ func (k *keeper) Load(put func(store.Write)) error {
 // CheckStorage reads the records of a storage as a start does, and returns how many there are, or why it would be refused.
 func CheckStorage(ctx context.Context, s Storage) (records int, err error) {
 	k, own := &keeper{storage: s, ctx: ctx, clock: &clock{}}, false
-	err = k.Load(func(w store.Write) { own = own || w.Kind == store.KindService })
+	err = k.Load(func(w store.Write) {
+		service, ok := w.Value.(*store.Service)
+		own = own || ok && service.WorkspaceID != ""
+	})
 	if err == nil && k.loaded > 0 && !own {
 		err = errNoService
 	}

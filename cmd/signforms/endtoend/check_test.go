@@ -42,9 +42,9 @@ func TestADamagedDataFile(t *testing.T) {
 		require.Contains(t, stdout, "the PDF or picture ")
 		require.Contains(t, stdout, " is not as it was saved")
 	}
-	edit(t, monday, `update record set data = '{"v":4}' where kind = 'audit'`)
+	edit(t, monday, `update record set data = '{' where kind = 'service'`)
 	stdout, _ = command(t, nil, "check", monday)
-	require.Contains(t, stdout, "reading audit ", "a record that serve would refuse")
+	require.Contains(t, stdout, "reading service ", "a record that serve would refuse")
 
 	s = start(t, "--data", data)
 	require.Equal(t, http.StatusServiceUnavailable, s.call(t, "GET", "/finished/"+signed.ID+".pdf", nil, nil))
