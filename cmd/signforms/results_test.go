@@ -132,7 +132,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: "line 10 has no state"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: "line 10 has no state"},
 		{args: []string{m.offer}, file: m.results(), from: "results of,send\n",
-			says: "it is no results file, or its header is not whole: put back what it was"},
+			says: "it is empty or no results file, or its header is not whole: put back what it was, or delete it if nobody was mailed"},
 		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
 	} {
 		if c.file != "" {
@@ -367,6 +367,7 @@ func TestTornResults(t *testing.T) {
 			refused++
 			continue
 		}
+		require.NotEmpty(t, torn)
 		sent++
 		for row := range strings.Lines(m.read(t, m.results())[head:]) {
 			require.Equal(t, 3, strings.Count(row, ","), "%q after %q", row, torn)
@@ -377,5 +378,5 @@ func TestTornResults(t *testing.T) {
 		}
 	}
 	require.Greater(t, refused, 20)
-	require.Greater(t, sent, 5)
+	require.GreaterOrEqual(t, sent, 5)
 }

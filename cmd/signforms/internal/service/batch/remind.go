@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,7 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (items []item, err error) {
 	made := map[string]time.Time{}
 	add := func(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, at time.Time) {
-		if _, found := made[id]; !found && status == signforms.StatusPending {
+		if _, found := made[id]; !found && strings.EqualFold(string(status), string(signforms.StatusPending)) {
 			made[id] = at
 			items = append(items, item{id, remind(client, ref)})
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -57,10 +58,12 @@ func (b *batch) open(path string, o signforms.Options, header ...[]string) (*sig
 	header = append(header, []string{"service", b.conn.BaseURL()}, []string{"account", b.conn.Account()},
 		[]string{"line", "state", "id", "reason"})
 	r := &results{path: path, comma: ',', rows: map[string]row{}}
+	_, err := os.Lstat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
 		r.f = f
-		err = r.begin(header)
+		err = r.begin(isNew, header)
 	}
 	if err != nil {
 		f.Close()
@@ -70,12 +73,12 @@ func (b *batch) open(path string, o signforms.Options, header ...[]string) (*sig
 	return b.conn.Client(o)
 }
 
-func (r *results) begin(header [][]string) error {
+func (r *results) begin(isNew bool, header [][]string) error {
 	if filelock.Try(r.f) != nil {
 		return errors.New("another process uses it: wait until it ends, or end it")
 	}
 	text, err := cli.ReadAll(r.f, r.path, maxFile)
-	if err != nil || len(text) > 0 {
+	if err != nil || !isNew || len(text) > 0 { // an empty file may have lost its rows
 		return cmp.Or(err, r.read(text, header))
 	}
 	if err = r.write(header); err != nil {
@@ -101,7 +104,8 @@ func (r *results) read(text []byte, header [][]string) error {
 		cells, err := in.Read()
 		switch {
 		case err != nil || len(cells) < len(want) || cells[0] != want[0]:
-			return errors.New("it is no results file, or its header is not whole: put back what it was")
+			return errors.New("it is empty or no results file, or its header is not whole: put back what it was, or delete it " +
+				"if nobody was mailed")
 		case cells[1] != want[1] && want[0] == "file":
 			return errors.New("FILE is not the one that it is of: undo the edit of FILE. To correct lines that were not " +
 				"sent, then say --rest NEW.csv, and edit NEW.csv")
