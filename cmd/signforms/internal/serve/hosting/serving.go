@@ -24,7 +24,7 @@ func (ws *Workspaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ws.ready.Load():
 		control.WriteError(w, refusal(http.StatusServiceUnavailable, "starting", "the sandbox has not started yet"))
 	case r.URL.Path == "/readyz":
-		if err := ws.checkStorage(); err != nil {
+		if err := ws.first.server.Stopped(); err != nil { // another one says so itself
 			control.WriteError(w, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
 		}
 	default:

@@ -184,16 +184,6 @@ func (ws *Workspaces) servers() (all []*refserver.Server) {
 	return all
 }
 
-// checkStorage returns why a service has stopped.
-func (ws *Workspaces) checkStorage() error {
-	for _, server := range ws.servers() {
-		if err := server.Stopped(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Shutdown ends the streams of events, lets what else is under way end, and closes all servers. It returns the error of ctx when that
 // ends first.
 func (ws *Workspaces) Shutdown(ctx context.Context) error {
