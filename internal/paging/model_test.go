@@ -168,7 +168,11 @@ func (l *list) fetch(_ context.Context, r paging.Request) ([]record, paging.Answ
 	}
 	records = records[first:min(first+limit, len(records))]
 	if l.empty && r.Page > 1 && len(records) == 0 {
-		return nil, paging.Answer{Refusal: paging.NoSuchPage}, errRefused
+		why := paging.NoSuchPage
+		if l.refused { // it has one word for all that it refuses
+			why = paging.Refused
+		}
+		return nil, paging.Answer{Refusal: why}, errRefused
 	}
 	return records, l.answer(records, r.Page, (total+limit-1)/limit, total), nil
 }

@@ -181,7 +181,7 @@ func (w *walk) find(ids []ID, totalMoved bool) {
 // mayRefuse reports whether a refusal tells something of the list: that the page is behind its end, or that the service does
 // not take the limit.
 func (w *walk) mayRefuse(r Request, why Refusal) bool {
-	return why != NotRefused && w.requests > 0 && (r.Limit != w.limit || w.isBehind(r, why))
+	return why != NotRefused && (r.Limit != w.limit || w.isBehind(r, why))
 }
 
 // isBehind reports whether a refused page is one behind the end.
@@ -205,7 +205,7 @@ func (w *walk) chain(r Request, a Answer) (Request, State) {
 			return Request{r.Page + 1, r.Limit}, Reading
 		case w.requests == 1: // an empty second page ends a list that may end with the first
 			w.behind = w.told && w.mayEnd(start+n)
-		case !short && n < r.Limit && w.requests > 1: // that many are a full page
+		default: // the largest page so far is a full one
 			w.size = max(n, w.most, 1)
 		}
 	} else {

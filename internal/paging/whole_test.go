@@ -77,15 +77,16 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"one time", world{report: "total", ties: 1000}, 60, 20, nil, "1/20 2/14 2/20 3/17 3/20 4/18 whole"},
 		{"pairs of one time", world{report: "total", ties: 2}, 60, 20, nil, "1/20 2/14 2/20 3/17 4/16 whole"},
 		{"no times", world{report: "nothing", untimed: true}, 60, 20, nil, "1/20 2/18 3/17 4/16 5/16 whole"},
-		{"total counts more", world{report: "total", extra: 5}, 45, 20, nil, "1/20 2/18 3/17 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 1/20 2/20 3/20 4/20 1/20 2/20 3/20 4/20 missing"},
+		{"total counts more", world{report: "total", extra: 5}, 45, 20, nil, "1/20 2/18 3/17 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 1/20 2/20 3/20 4/20 1/20 2/20 3/20 4/20 missing 45/50"},
 		{"total counts less", world{report: "total", extra: -15}, 45, 20, nil, "1/20 2/18 3/17 whole"},
-		{"stuck", world{report: "total", stuck: true}, 45, 20, nil, "1/20 2/18 missing"},
+		{"stuck", world{report: "total", stuck: true}, 45, 20, nil, "1/20 2/18 missing 20/45"},
 		{"stuck, all there", world{report: "total", stuck: true}, 20, 20, nil, "1/20 2/18 whole"},
-		{"stuck, nothing", world{report: "nothing", stuck: true}, 45, 20, nil, "1/20 2/18 missing"},
-		{"stuck, hasNextPage", world{report: "hasNextPage", stuck: true}, 45, 20, nil, "1/20 2/18 missing"},
+		{"stuck, nothing", world{report: "nothing", stuck: true}, 45, 20, nil, "1/20 2/18 missing 20/0"},
+		{"stuck, hasNextPage", world{report: "hasNextPage", stuck: true}, 45, 20, nil, "1/20 2/18 missing 20/37"},
 		{"one leaves", world{report: "total"}, 95, 20, moves{2: leave(0)}, "1/20 2/18 2/15 3/14 3/20 4/19 5/18 6/17 whole"},
 		{"three leave in front", world{report: "total"}, 95, 20, moves{3: leave(0, 0, 0)}, "1/20 2/18 3/17 3/14 3/20 4/19 5/18 6/17 whole"},
 		{"three leave, nothing told", world{report: "nothing"}, 95, 20, moves{3: leave(0, 0, 0)}, "1/20 2/18 3/17 3/16 3/14 3/19 4/18 5/17 5/20 6/20 whole"},
+		{"twenty-five leave, nothing told", world{report: "nothing"}, 40, 20, moves{2: leave(slices.Repeat([]int{0}, 25)...)}, "1/20 2/18 2/16 2/12 1/20 2/20 whole"},
 		{"thirty leave", world{report: "hasNextPage"}, 195, 20, moves{5: leave(slices.Repeat([]int{0}, 30)...)}, "1/20 2/18 3/17 4/16 4/20 4/20 4/18 4/16 3/16 3/20 4/17 4/20 5/19 6/18 6/20 7/19 8/18 8/20 9/19 whole"},
 		{"five enter", world{report: "total"}, 95, 20, moves{3: create(5)}, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{"thirty enter", world{report: "nothing"}, 95, 20, moves{3: create(30)}, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 6/20 7/19 8/19 whole"},
@@ -96,28 +97,32 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"larger pages", world{report: "total", fixed: 50}, 120, 20, nil, "1/20 1/20 2/20 3/20 whole"},
 		{"larger pages, nothing", world{report: "nothing", fixed: 50}, 120, 20, nil, "1/20 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
 		{"limits ignored, hasNextPage", world{report: "hasNextPage", fixed: 20}, 50, 25, nil, "1/25 2/18 1/25 2/25 3/25 1/25 2/25 3/25 whole"},
-		{"limits ignored, counts more", world{report: "total", fixed: 20, extra: 5}, 50, 25, nil, "1/25 2/18 1/25 2/25 3/25 4/25 1/25 2/25 3/25 4/25 missing"},
+		{"limits ignored, counts more", world{report: "total", fixed: 20, extra: 5}, 50, 25, nil, "1/25 2/18 1/25 2/25 3/25 4/25 1/25 2/25 3/25 4/25 missing 50/55"},
 		{"limits refused", world{report: "total", refused: true}, 50, 20, nil, "1/20 2/18 1/20 2/20 3/20 whole"},
 		{"limits refused, nothing", world{report: "nothing", refused: true}, 50, 20, nil, "1/20 2/18 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
 		{"limits refused, one leaves", world{report: "total", refused: true}, 50, 20, moves{5: leave(0)}, "1/20 2/18 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
 		{"limits refused, one leaves at the end of a pass", world{report: "total", refused: true}, 90, 20, moves{7: leave(0)}, "1/20 2/18 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 whole"},
-		{"limits refused, enter in front", world{report: "hasNextPage", refused: true}, 50, 20, always(create(1)), "1/20 ... 148 restless"},
+		{"limits refused, enter in front", world{report: "hasNextPage", refused: true}, 50, 20, always(create(1)), "1/20 ... 148 restless 190/161"},
 		{"limits refused, leave", world{report: "totalPages", refused: true}, 90, 20, moves{5: leave(0), 9: leave(3)}, "1/20 2/18 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 whole"},
 		{"limits refused, one leaves and another enters", world{report: "total", refused: true}, 50, 20, moves{5: func(l *list) { leave(0)(l); create(1)(l) }}, "1/20 2/18 1/20 2/20 3/20 whole"},
 		{"limits refused, one leaves and comes back", world{report: "hasNextPage", refused: true}, 50, 20, moves{5: leave(0), 6: comeBack}, "1/20 2/18 1/20 2/20 3/20 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
-		{"limits refused, always another", world{report: "total", refused: true}, 50, 20, always(func(l *list) { leave(1)(l); create(1)(l) }), "1/20 ... 136 restless"},
+		{"limits refused, always another", world{report: "total", refused: true}, 50, 20, always(func(l *list) { leave(1)(l); create(1)(l) }), "1/20 ... 136 restless 140/41"},
+		{"limits refused, forty enter", world{report: "total", refused: true}, 100, 20, moves{5: create(20), 6: create(20)}, "1/20 2/18 1/20 2/20 3/20 4/20 5/20 6/20 7/20 8/20 1/20 2/20 3/20 4/20 5/20 6/20 7/20 8/20 whole"},
 		{"limits refused, no page behind", world{report: "total", refused: true, empty: true}, 60, 20, nil, "1/20 2/18 1/20 2/20 3/20 4/20 whole"},
 	} {
 		l := newList(rand.New(rand.NewPCG(1, 1)), c.world, c.records, 0)
 		l.moves = c.moves
-		state := paging.Reading
+		state, counts := paging.Reading, ""
 		for step, err := range paging.All(t.Context(), c.limit, l.fetch) {
 			require.NoError(t, err, c.name)
-			state = step.State
+			state, counts = step.State, fmt.Sprintf(" %d/%d", step.Yielded, step.Reported)
 		}
 		if n := len(l.asked); n > 30 {
 			l.asked = []string{l.asked[0], "...", fmt.Sprint(n)}
 		}
-		require.Equal(t, c.want, strings.Join(append(l.asked, ends[state]), " "), c.name)
+		if state == paging.Whole {
+			counts = ""
+		}
+		require.Equal(t, c.want, strings.Join(append(l.asked, ends[state]), " ")+counts, c.name)
 	}
 }
