@@ -205,7 +205,7 @@ func (w *walk) chain(r Request, a Answer) (Request, State) {
 			return Request{r.Page + 1, r.Limit}, Reading
 		case w.requests == 1: // an empty second page ends a list that may end with the first
 			w.behind = w.told && w.mayEnd(start+n)
-		default: // the largest page so far is a full one
+		case !short: // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
 	} else {
