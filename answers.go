@@ -19,7 +19,7 @@ import (
 )
 
 // This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says of
-// itself (read), and whether a list has the record that was asked for (only). Fields decide. Words only raise a doubt, but for the one
+// itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). Fields decide. Words only raise a doubt, but for the one
 // sentence that is documented: "already void".
 
 // judge returns the error of a call whose last attempt was no success.
@@ -291,13 +291,9 @@ func (r *run) newError(code, message string) *Error {
 	if local := (*Error)(nil); errors.As(r.stopped, &local) {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}
-	switch {
-	case r.class == call.NotRepeatable && r.last.MayBeDone():
+	e.kinds = answerKinds(r.op, r.last.Status, code)
+	if r.class == call.NotRepeatable && r.last.MayBeDone() {
 		e.kinds = []error{ErrOutcomeUnknown}
-	case r.last.Status == 0 || r.last.Err != nil:
-		e.kinds = []error{ErrUnavailable}
-	default:
-		e.kinds = answerKinds(r.op, r.last.Status, code)
 	}
 	return e
 }

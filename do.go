@@ -230,5 +230,5 @@ func (r *run) attemptErr(o call.Outcome) error {
 		return nil
 	}
 	return &Error{Method: r.name, Operation: r.op, StatusCode: o.Status, RequestID: r.id, Attempts: o.Attempts, kinds: []error{},
-		Message: call.CleanText(o.NoAnswerText(r.c.options.AttemptTimeout), r.c.calls.Key), cause: errors.Join(o.Err)}
+		Message: call.CleanText(o.NoAnswerText(r.c.options.AttemptTimeout), r.c.calls.Key), cause: o.Err}
 }

@@ -97,7 +97,7 @@ func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 func (w wirePage) withoutTotals() wirePage {
 	w.DocumentsCount = nil
 	if w.Pagination != nil {
-		w.Pagination = &wirePagination{CurrentPage: w.Pagination.CurrentPage, HasNextPage: w.Pagination.HasNextPage}
+		w.Pagination = &wirePagination{HasNextPage: w.Pagination.HasNextPage}
 	}
 	return w
 }

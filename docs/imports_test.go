@@ -34,7 +34,7 @@ const (
 )
 
 // testsOfProgram are folders of the program's module that hold tests alone.
-var testsOfProgram = []string{"cmd/signforms/endtoend", "cmd/signforms/internal/browsertest", "cmd/signforms/internal/hostile"}
+var testsOfProgram = []string{"cmd/signforms/endtoend", "cmd/signforms/internal/browsertest"}
 
 // libraries are the names that the tables of docs/architecture.md use for packages without a line.
 var libraries = map[string][]string{

@@ -87,10 +87,10 @@ func (e *element) formResponse() *FormResponse {
 	}
 }
 
-// misfitsOf returns the misfits in webhookEvent and in the members that the type has.
-func (e *element) misfitsOf(eventType EventType) (misfits []*FieldError) {
+// misfitsOfType returns the misfits in webhookEvent and in the members that the type has.
+func (e *element) misfitsOfType() (misfits []*FieldError) {
 	for _, m := range e.misfits {
-		if m.member&(memberWebhookEvent|membersOf(eventType)) != 0 {
+		if m.member&(memberWebhookEvent|membersOf(e.eventType)) != 0 {
 			misfits = append(misfits, m.err)
 		}
 	}

@@ -1,6 +1,7 @@
 package webhook
 
-// build returns the event that the fields make. Its type is what webhookEvent says (decode.go), or else what infer finds. An event
+// build returns the event that the fields make. Its type is what webhookEvent says (decode.go), or else what infer finds: also where
+// webhookEvent is not a string. An event
 // whose type is unknown, or cannot be read, is an UnknownEvent.
 func (e *element) build() Event {
 	e.dropNullFields()
@@ -9,7 +10,7 @@ func (e *element) build() Event {
 		e.eventType = e.infer()
 		inferred = e.eventType != ""
 	}
-	switch misfits := e.misfitsOf(e.eventType); {
+	switch misfits := e.misfitsOfType(); {
 	case len(misfits) > 0 && e.eventType == "":
 		return e.unknown(misfits[0]) // no other member can be here: without a type, only webhookEvent counts
 	case len(misfits) > 0:
@@ -28,7 +29,6 @@ func (e *element) unknown(err error) *UnknownEvent {
 	return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err, subject: subject}
 }
 
-// typed returns the event.
 func (e *element) typed() Event {
 	switch e.eventType {
 	case TypeFormResponse:
@@ -60,8 +60,8 @@ const (
 
 // infer chooses the type of an event without webhookEvent by its keys. The service does not document such events, but its
 // samples contain them. A key that is there is evidence, however empty its value; null counts as missing. A type needs
-// keys that only it has, and none that only other types have. Else the result is empty: an
-// UnknownEvent is reported, but nobody would notice a wrong type.
+// keys that only it has, and none that only other types have; signers with a signerIp are of a PDF document, those with a roleTitle or
+// signerId of a template. Else the result is empty: an UnknownEvent is reported, but nobody would notice a wrong type.
 func (e *element) infer() EventType {
 	if e.given&membersFormOnly != 0 {
 		const answers = memberFormID | memberResponse

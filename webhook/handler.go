@@ -123,7 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if refused != nil {
 		h.refusals.tell(r.Context(), refused)
-		refused.write(w, r, h.timeout)
+		refused.write(w, r)
 		return
 	}
 	h.run(r.Context(), verified, events).write(w, h.timeout)

@@ -46,7 +46,7 @@ func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.H
 			verified, refused := v.verifyRequest(r)
 			if refused != nil {
 				refusals.tell(r.Context(), refused)
-				refused.write(w, r, 0)
+				refused.write(w, r)
 				return
 			}
 			next.ServeHTTP(w, authenticated(r, verified))

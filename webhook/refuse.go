@@ -52,11 +52,11 @@ type refusal struct {
 
 // write answers over HTTP/1 at once: a server that is to keep the connection waits for the rest of the body first, which
 // may never arrive.
-func (f *refusal) write(w http.ResponseWriter, r *http.Request, retryAfter time.Duration) {
+func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	if f.unread && r.ProtoMajor == 1 {
 		w.Header()["Connection"] = []string{"close"}
 	}
-	f.reply.write(w, retryAfter)
+	f.reply.write(w, 0) // none is a 503
 }
 
 // refuse returns the refusal for an error of Verify or Parse.

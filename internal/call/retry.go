@@ -28,7 +28,7 @@ const (
 	NotRepeatable              // sends mail: repeated only when the service provably did not accept it
 )
 
-// retriable is the table of the package documentation.
+// retriable is the table of the package documentation. A context that has ended needs no case: Do's loop stops then.
 func (o Outcome) retriable(class Class) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](o.Err)
 	switch {
@@ -71,7 +71,7 @@ func (r *run) wait() time.Duration {
 		return max(d, least)
 	}
 	ceiling := r.RetryWaitMin
-	for i := 1; i < r.last.Attempts && ceiling < most; i++ {
+	for i := 1; i < r.last.Attempts; i++ {
 		ceiling += min(ceiling, most-ceiling) // doubled without overflow
 	}
 	return least + rand.N(ceiling-least)

@@ -17,8 +17,9 @@ import (
 // the chain in the same order. A record without a time proves it by itself.
 //
 // End. A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
-// change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page never ends a list: its
-// total, like its denial of further pages, may count this page alone.
+// change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page alone never ends a list: its
+// total, like its denial of further pages, may count this page alone. If page 2 begins as page 1 did, the page is ignored: the list is
+// whole if nothing tells of more than page 1, and else some may be missing.
 //
 // Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read, pass
 // after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass before read the

@@ -27,7 +27,8 @@ const (
 const (
 	// Answered is counted from the answer, because the request arrived at an unknown time before it.
 	Answered = Window + margin
-	// Unanswered is counted from the end of the attempt, whose request may still arrive.
+	// Unanswered is counted from the end of the attempt, whose request may still arrive. It is also for an answer that a gateway may
+	// have given before the request arrived: 5xx, 408, 499 and 3xx.
 	Unanswered = Answered + stragglerTime
 )
 
@@ -139,7 +140,7 @@ func (b *Budget) take(ctx context.Context, c *caller) (Slot, time.Duration, erro
 		b.giveBack(ctx, got.id)
 		return Slot{}, 0, ctx.Err()
 	}
-	s.id, s.Waited = got.id, max(s.At.Sub(c.start), 0)
+	s.id, s.Waited = got.id, s.At.Sub(c.start)
 	return s, 0, nil
 }
 

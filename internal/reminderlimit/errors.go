@@ -17,6 +17,3 @@ type StoreError struct{ Err error }
 
 // Error is what the store said.
 func (e *StoreError) Error() string { return "the store did not answer: " + e.Err.Error() }
-
-// Unwrap returns what the store said.
-func (e *StoreError) Unwrap() error { return e.Err }

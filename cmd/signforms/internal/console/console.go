@@ -18,6 +18,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -71,7 +72,10 @@ var streamJS string
 //go:embed static/editor.js
 var editorJS string
 
-var templates = template.Must(template.New("").Funcs(look.Functions).Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+// templates are read when they are first used: most commands of the program show no page.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(look.Functions).Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
+})
 
 var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, look.Pages, consoleCSS, consoleJS, streamJS, editorJS)
 
@@ -123,7 +127,7 @@ func New(server *refserver.Server, opts Options) http.Handler {
 	if opts.Workspaces == nil {
 		opts.Workspaces = func() []Workspace { return nil }
 	}
-	c := &console{server: server, options: opts, own: template.Must(templates.Clone())}
+	c := &console{server: server, options: opts, own: template.Must(templates().Clone())}
 	c.own.Funcs(template.FuncMap{"base": func() string { return opts.Base }})
 	mux := http.NewServeMux()
 	mux.Handle("GET "+assetPath+"/style.css", look.Static("text/css; charset=utf-8", look.Style+consoleCSS))

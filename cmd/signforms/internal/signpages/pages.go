@@ -56,7 +56,10 @@ var (
 	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "missing.js": missingJS, "stamp.js": stampJS, "pages.js": look.Pages}
 )
 
-var templates = template.Must(template.New("").Funcs(look.Functions).ParseFS(templateFiles, "templates/*.html"))
+// templates are read when they are first used: most commands of the program show no page.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(look.Functions).ParseFS(templateFiles, "templates/*.html"))
+})
 
 // prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
 var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, missingJS, stampJS)
@@ -121,7 +124,7 @@ func (p *pages) message(w http.ResponseWriter, status int, title, text, ended st
 
 func (p *pages) render(w http.ResponseWriter, status int, name string, data any) {
 	var page bytes.Buffer
-	if err := templates.ExecuteTemplate(&page, name, data); err != nil {
+	if err := templates().ExecuteTemplate(&page, name, data); err != nil {
 		p.options.Logger.Error("a page cannot be shown", "page", name, "err", err)
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
 		return
