@@ -90,8 +90,8 @@ func TestWhatAllAsksFor(t *testing.T) {
 	const answer = `{"documents":[{"documentId":"` + clienttest.PDFID + `","createdAt":"2026-11-03T10:00:00Z"}],
 		"respondents":[{"respondentDocumentId":"` + clienttest.CreatedID + `"}],"responses":[{"responseId":"` + clienttest.ResponseID + `"}]}`
 	for limit, first := range map[int]string{0: "limit=100&page=1", 7: "limit=7&page=1"} {
-		second := strings.Replace(first, "page=1", "page=2", 1)
-		want := []string{first, second, first, second} // nothing tells the end
+		second, third := strings.Replace(first, "page=1", "page=2", 1), strings.Replace(first, "page=1", "page=3", 1)
+		want := []string{first, second, third, first, second, third} // nothing tells the end
 		rec := &clienttest.Recorder{Answer: answer}
 		c := clienttest.Scripted(t, rec)
 		require.Equal(t, want,

@@ -18,8 +18,9 @@ import (
 //
 // End. A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
 // change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page alone never ends a list: its
-// total, like its denial of further pages, may count this page alone. If page 2 begins as page 1 did, the page is ignored: the list is
-// whole if nothing tells of more than page 1, and else some may be missing.
+// total, like its denial of further pages, may count this page alone. If page 2 begins as page 1 did (and, where
+// nothing is told, page 3 too), the page is ignored: the list is whole if page 1 may have been all, and else some may be missing.
+// The last page again is as good as an empty one behind it.
 //
 // Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read, pass
 // after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass before read the
@@ -48,6 +49,7 @@ type walk struct {
 	overlap  int      // of the next request
 	unlinked int      // pages in a row that did not continue the chain
 	behind   bool     // the last page ends the list if the next is empty
+	ignored  bool     // page 2 began as page 1 did, which may have been all; nothing is told, so the next page must begin so too
 }
 
 // pass is one way through the list. Only the first overlaps its pages.
@@ -109,17 +111,20 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 			a.More = NoMore
 		}
 	}
-	all := w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may have been
+	all := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may have been
 	totalMoved := w.learn(r, a)
-	again := r.Page == 2 && w.last.Page == 1 && len(a.IDs) > 0 && !totalMoved &&
+	again := (r.Page == 2 && w.last.Page == 1 || w.ignored) && len(a.IDs) > 0 && !totalMoved &&
 		slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
-	w.last, w.lastIDs = r, a.IDs
+	all = again && all && w.least <= len(w.seen)
+	w.last, w.lastIDs, w.ignored = r, a.IDs, all && !w.told && !w.ignored
 	switch {
-	case again && all && w.least <= len(w.seen): // the page is ignored
+	case w.ignored:
+		return Request{r.Page + 1, r.Limit}, Reading
+	case all:
 		return r, Whole
 	case again && !w.counted():
 		return r, Missing
-	case w.requests > 100+5*len(w.seen)/w.size:
+	case w.requests > 100+5*max(w.covered, w.least)/w.size:
 		return r, Restless
 	case w.number > 1:
 		return w.passOn(r, a)
@@ -179,22 +184,27 @@ func (w *walk) find(ids []ID, totalMoved bool) {
 	}
 }
 
-// mayRefuse reports whether a refusal tells something of the list: that the page is behind its end, or that the service does
-// not take the limit.
+// mayRefuse reports whether a refusal tells that the page is behind the end of the list, or that the limit is not taken.
 func (w *walk) mayRefuse(r Request, why Refusal) bool {
 	return why != NotRefused && (r.Limit != w.limit || w.isBehind(r, why))
 }
 
 // isBehind reports whether a refused page is one behind the end.
 func (w *walk) isBehind(r Request, why Refusal) bool {
-	return r.Page > 1 && (why == NoSuchPage || w.total != nil && (r.Page-1)*r.Limit >= *w.total)
+	return r.Page > 1 && (why == NoSuchPage || w.behind && !w.told || w.total != nil && (r.Page-1)*r.Limit >= *w.total)
 }
 
 // chain takes a page that may continue the chain.
 func (w *walk) chain(r Request, a Answer) (Request, State) {
 	n, start, wasBehind := len(a.IDs), (r.Page-1)*r.Limit, w.behind
-	w.behind = false
-	if w.idle++; w.links(r, a) {
+	w.behind, w.idle = false, w.idle+1
+	switch {
+	case wasBehind && (n == 0 && w.least <= w.covered || slices.Equal(a.IDs, w.end)): // the last page again is none
+		return r, Whole
+	case !w.links(r, a):
+		w.unlinked++
+		w.overlap *= 2
+	default:
 		w.extend(start, r.Limit, a)
 		switch short := w.short(r, n); {
 		case w.requests == 1 && n == 0 && w.least == 0:
@@ -209,12 +219,6 @@ func (w *walk) chain(r Request, a Answer) (Request, State) {
 		case !short: // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
-	} else {
-		if wasBehind && n == 0 && w.least <= w.covered {
-			return r, Whole
-		}
-		w.unlinked++
-		w.overlap *= 2
 	}
 	w.most = max(w.most, n)
 	if next, gain := w.next(); w.idle < maxIdle && (gain > 0 || w.unlinked > 0) {
