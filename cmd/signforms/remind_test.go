@@ -71,7 +71,7 @@ func TestRemindReachesEverybody(t *testing.T) {
 	require.Regexp(t, `^results of,remind\nfilters,status=PENDING\nservice,\S+\naccount,\S+\nline,state,id,reason\n`, string(text))
 	_, stderr, code := s.run(t, args+" --workspace another")
 	require.Equal(t, cli.ExitUsage, code)
-	require.Contains(t, stderr, "is of the account")
+	require.Contains(t, stderr, "its account is")
 }
 
 // A list that is not whole reminds nobody.

@@ -122,8 +122,8 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		says           string
 	}{
 		{args: []string{m.offer, "--workspace", "another"},
-			says: `nothing was sent: ` + m.results() + `: it is of the account "` + m.WorkspaceID + `", and this command has "another": say that one. Of an account that got a new key, write the second into the place of the first`},
-		{args: []string{other}, says: "it is of the template"},
+			says: `nothing was sent: ` + m.results() + `: its account is "` + m.WorkspaceID + `", and of this command it is "another": say that one. Only of an account that got a new key, write the second into the place of the first`},
+		{args: []string{other}, says: "its template is"},
 		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33",
 			says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
 		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "undo the edit of FILE"},
@@ -132,7 +132,8 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: "line 10 has no state"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: "line 10 has no state"},
 		{args: []string{m.offer}, file: m.results(), from: "results of,send\n",
-			says: "it is empty or no results file, or its header is not whole: put back what it was, or delete it if nobody was mailed"},
+			says: "it is empty or no results file, or its header is not whole: put back what it was"},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent", says: "has a row of line 33, and"},
 		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
 	} {
 		if c.file != "" {

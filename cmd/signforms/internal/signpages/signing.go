@@ -246,7 +246,7 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
 	data, err := p.options.Document(r.Context(), v.document)
 	if err != nil {
 		p.options.Logger.Error("a PDF cannot be shown", "document", v.document.ID, "err", err)
-		p.message(w, http.StatusInternalServerError, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.", "")
+		p.message(w, http.StatusServiceUnavailable, v.document.Name, "The PDF cannot be shown. The sandbox's log says why.", "")
 		return
 	}
 	look.SecureFile(w.Header())

@@ -152,7 +152,7 @@ func repeated(people []mailing) (wrong []error) {
 		}
 		for _, r := range own {
 			address := of(r).address
-			if line := earlier[address]; line != "" && line != p.line {
+			if line := earlier[address]; line != "" {
 				wrong = append(wrong, fmt.Errorf("lines %s and %s have the same address: remove one, or say "+
 					"--repeat-addresses to send to both", line, p.line))
 			}

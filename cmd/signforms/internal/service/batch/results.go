@@ -104,13 +104,13 @@ func (r *results) read(text []byte, header [][]string) error {
 		cells, err := in.Read()
 		switch {
 		case err != nil || len(cells) < len(want) || cells[0] != want[0]:
-			return errors.New("it is empty or no results file, or its header is not whole: put back what it was, or delete it " +
-				"if nobody was mailed")
+			return errors.New("it is empty or no results file, or its header is not whole: put back what it was. An empty one can " +
+				"be deleted if nobody was mailed")
 		case cells[1] != want[1] && want[0] == "file":
 			return errors.New("FILE is not the one that it is of: undo the edit of FILE. To correct lines that were not " +
 				"sent, then say --rest NEW.csv, and edit NEW.csv")
 		case cells[1] != want[1]:
-			return fmt.Errorf("it is of the %s %q, and this command has %q: say that one. Of an account that got a "+
+			return fmt.Errorf("its %s is %q, and of this command it is %q: say that one. Only of an account that got a "+
 				"new key, write the second into the place of the first", want[0], cells[1], want[1])
 		}
 	}

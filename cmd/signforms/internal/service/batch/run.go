@@ -54,7 +54,10 @@ func (b *batch) one(cmd *cobra.Command, it item) error {
 	if err != nil {
 		return err
 	}
-	return cli.PrintItems(cmd, b.out, columns, []row{{it.line, sent, id, message}})
+	if err := cli.PrintItems(cmd, b.out, columns, []row{{it.line, sent, id, message}}); err != nil {
+		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("it was sent, and this could not be printed: %w", err))
+	}
+	return nil
 }
 
 // run makes the calls of those items that are not done. Its error carries the exit code.
@@ -64,12 +67,16 @@ func (b *batch) run(cmd *cobra.Command, all []item) error {
 	for _, it := range all {
 		if b.results.toDo(it.line) {
 			items = append(items, it)
-		} else if b.results.rows[it.line].State == unknown {
-			b.counts[unknown]++
+		} else if state := b.results.rows[it.line].State; state != sent {
+			b.counts[state]++
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be sent (%s)\n", len(items), cli.Count(len(all), b.noun, b.noun+"s"),
-		cli.Plain(b.results.path))
+	elsewhere := ""
+	if n := b.counts[moved]; n > 0 {
+		elsewhere = fmt.Sprintf("; %d moved to other files by --rest", n)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%d of %s to be sent%s (%s)\n", len(items), cli.Count(len(all), b.noun, b.noun+"s"),
+		elsewhere, cli.Plain(b.results.path))
 	if len(items) > 1 && !b.yes {
 		if err := cli.Confirm(cmd, fmt.Sprintf("%d %ss will be sent.", len(items), b.noun)); err != nil {
 			return err

@@ -128,6 +128,12 @@ func (c *sendCommand) runFile(cmd *cobra.Command) error {
 		return err
 	}
 	defer c.results.close()
+	for line := range c.results.rows {
+		if !slices.ContainsFunc(people, func(p mailing) bool { return p.line == line }) {
+			return cli.UsageError("nothing was sent: %s has a row of line %s, and %s has no such line: undo the edit",
+				c.results.path, line, c.file)
+		}
+	}
 	switch {
 	case c.rest != "":
 		return c.writeRest(cmd, people, header)

@@ -87,8 +87,8 @@ func list(value any, redacted func(key string) string) (name string, records []a
 // mostValues bounds how many values of a field are named.
 const mostValues = 5
 
-// values says what records hold in a field: each value once, with how often it is there, and in how many records
-// there is none. The order is that of the records, and the last one is named too. A field with shapeMark shows the
+// values says what records hold in a field, in their order: equal neighbours once, with their number, and in how many records
+// there is none. The last one is named too. A field with shapeMark shows the
 // forms of its values.
 func values(field string, records, raw []any) string {
 	field, shaped := strings.CutPrefix(field, shapeMark)
@@ -96,7 +96,8 @@ func values(field string, records, raw []any) string {
 		records = raw
 	}
 	var texts []string
-	times, lacking := map[string]int{}, 0
+	var times []int // of each text, in a row
+	lacking := 0
 	for _, record := range records {
 		object, _ := record.(map[string]any)
 		value, there := object[field]
@@ -125,18 +126,19 @@ func values(field string, records, raw []any) string {
 				text = redact.Shape(text)
 			}
 		}
-		if times[text]++; times[text] == 1 {
-			texts = append(texts, text)
+		if n := len(texts); n == 0 || texts[n-1] != text {
+			texts, times = append(texts, text), append(times, 0)
 		}
+		times[len(times)-1]++
 	}
-	for i, text := range texts {
-		if times[text] > 1 {
-			texts[i] = fmt.Sprintf("%s ×%d", text, times[text])
+	for i, n := range times {
+		if n > 1 {
+			texts[i] += fmt.Sprintf(" ×%d", n)
 		}
 	}
 	if n := len(texts); n > mostValues {
 		last := texts[n-1]
-		texts = append(texts[:mostValues-1:mostValues-1], fmt.Sprintf("… %s, %d in all", last, n))
+		texts = append(texts[:mostValues-1:mostValues-1], fmt.Sprintf("… %s, %d changes in all", last, n-1))
 	}
 	if lacking > 0 {
 		texts = append(texts, "none in "+count(lacking, "record"))
@@ -152,6 +154,8 @@ func scalars(value any, prefix string) (all []string) {
 		case map[string]any:
 			all = append(all, scalars(v, prefix+key+".")...)
 		case []any:
+		case nil:
+			all = append(all, prefix+key+" null")
 		default:
 			all = append(all, fmt.Sprintf("%s%s %v", prefix, key, v))
 		}
