@@ -19,7 +19,7 @@ import (
 )
 
 // This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says of
-// itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). Fields decide. Words only raise a doubt, but for the one
+// itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). Client.Do has decoded (do.go). Fields decide. Words only raise a doubt, but for the one
 // sentence that is documented: "already void".
 
 // judge returns the error of a call whose last attempt was no success.

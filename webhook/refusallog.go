@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// refusals reports the deliveries that a handler or middleware refuses.
+// refusals reports the deliveries that a handler or middleware refuses. What is refused, and why: refuse.go.
 type refusals struct {
 	log     *slog.Logger
 	onError func(context.Context, error)

@@ -73,6 +73,9 @@ func TestProbeOfOtherServices(t *testing.T) {
 			"note     the SDK sent nothing: the template's id must be a UUID such as 0d8e3a4c"}, 0},
 		"other kinds": {200, `{"zoe":[{"documentId":12,"createdAt":true,"updatedAt":{"a":1}}],"adam":[{"documentId":"` + secret + `"}]}`, []string{"1 record in field 1",
 			"documentId the number 99; createdAt a boolean; updatedAt an object or a list\n"}, 0},
+		"an object": {200, `{"documents":{"documentId":"a","history":[{},{}]}}`, []string{"1 record in documents, which is an object; "}, 0},
+		"an order": {200, `{"documents":[{"documentId":"a"},{"documentId":"b"},{"documentId":"b"},{"documentId":"a"}],"next":null}`,
+			[]string{"documentId text 1, text 2 ×2, text 1", "next null"}, 0},
 		"too many": {429, `{"message":"` + secret + `"}`, []string{"429 Too Many Requests"}, cli.ExitPartial},
 		"an error": {500, secret, []string{"500 Internal Server Error, 9 bytes of text/plain that are not JSON\n           the SDK's error: ErrUnavailable\n"}, 0},
 	} {

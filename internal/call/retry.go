@@ -25,7 +25,7 @@ type Class uint8
 // The classes of operations.
 const (
 	Repeatable    Class = iota // safe or idempotent: reads, and void
-	NotRepeatable              // sends mail: repeated only when the service provably did not accept it
+	NotRepeatable              // sends mail, or a Client.Do that is no GET: repeated only when the service provably did not accept it
 )
 
 // retriable is the table of the package documentation. A context that has ended needs no case: Do's loop stops then.
@@ -43,7 +43,7 @@ func (o Outcome) retriable(class Class) bool {
 }
 
 // checkRetry decides whether there is another attempt, and sets r.nextWait. After Settings.MaxAttempts there is none: Do stops the
-// loop. A success is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
+// loop. net/http repeats nothing: see sendOnce and neverFollow. What was provably not written: trace.go. A success is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
 	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {
@@ -58,7 +58,8 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 }
 
 // wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin. A
-// reminder that was answered 429 has closed the budget, which makes it wait.
+// reminder that was answered 429 has closed the budget: the next attempt waits for a slot, at most Request.MaxWait. By default that is
+// 0, and the call ends with the 429.
 func (r *run) wait() time.Duration {
 	least, most := r.RetryWaitMin/2, r.RetryWaitMax
 	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {

@@ -60,6 +60,9 @@ func decoded(text []byte) (value any) {
 	return value
 }
 
+// lists are the names of the service's lists. One that is an object is a list of one, as the SDK reads it.
+var lists = []string{"documents", "respondents", "responses"}
+
 // list returns the first list of an answer by the redacted names of its fields, and where it is. It is nil where there
 // is none.
 func list(value any, redacted func(key string) string) (name string, records []any) {
@@ -71,6 +74,9 @@ func list(value any, redacted func(key string) string) (name string, records []a
 		for _, key := range keys {
 			if l, ok := v[key].([]any); ok {
 				return "in " + key, append([]any{}, l...)
+			}
+			if one, ok := v[key].(map[string]any); ok && slices.Contains(lists, key) {
+				return "in " + key + ", which is an object", []any{one}
 			}
 		}
 		for _, key := range keys {
