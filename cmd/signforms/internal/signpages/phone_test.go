@@ -1,6 +1,7 @@
 package signpages_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,9 +49,16 @@ func TestNamesOfSmallFieldsAreNotCut(t *testing.T) {
 	}
 }
 
-// A form is sent once, however often its button is pressed before the answer comes.
+// A form is sent once, however often its button is pressed before the answer comes, even if a part of the script is not there yet.
 func TestAFormIsSentOnce(t *testing.T) {
-	service := newService(t)
+	late := make(chan struct{})
+	service := newLossyService(t, func(path string) bool {
+		if strings.HasSuffix(path, "/fields.js") {
+			<-late
+		}
+		return false
+	})
+	t.Cleanup(func() { close(late) })
 	link := formLink(t, service)
 	p := browsertest.Open(t, browsertest.Screen{Width: 390, Touch: true})
 	p.Go(link)

@@ -3,6 +3,11 @@
 const main = document.querySelector("main");
 const data = main.dataset;
 
+// The answers to a form are sent once, even while other parts of this script are loaded. Who comes back to the page may send again.
+const sendAnswers = document.querySelector("form.sheet:not([data-act]) button");
+sendAnswers?.form.addEventListener("submit", () => (sendAnswers.disabled = true));
+addEventListener("pageshow", () => sendAnswers && (sendAnswers.disabled = false));
+
 // The origins that may embed this page. If the browser says which origin does, only that one.
 const above = location.ancestorOrigins?.[0];
 const frames = (data.frames ?? "").split(" ").filter((origin) => origin && (!above || above === origin));
@@ -217,11 +222,6 @@ function refresh() {
 	}, 3000);
 }
 
-// A form is sent once. Who comes back to the page may send it again.
-const buttons = document.querySelectorAll("form:not([data-act]) button:not([type])");
-for (const button of buttons) button.form.addEventListener("submit", () => setTimeout(() => (button.disabled = !button.form.target)));
-addEventListener("pageshow", () => buttons.forEach((button) => (button.disabled = false)));
-
 const zoom = document.querySelector("#zoom");
 zoom?.addEventListener("click", () => {
 	zoom.ariaPressed = String(document.querySelector(".scroller").classList.toggle("large"));
@@ -233,9 +233,6 @@ if (data.problem && !data.events) tell("error", { message: data.problem, ...(dat
 if (data.path) new ResizeObserver(() => tell("resize", { height: document.documentElement.scrollHeight })).observe(document.body);
 const bar = document.querySelector("#bar");
 if (bar) bar.hidden = false;
-const answers = document.querySelector("form.sheet"); // of a form, which is sent once
-answers?.addEventListener("submit", () => answers.querySelector("button").disabled = true);
-addEventListener("pageshow", () => answers && (answers.querySelector("button").disabled = false)); // after the way back
 if (!parts) {
 	bar?.querySelector("#next").remove();
 	fail("A part of this page could not be loaded. Reload the page.", () => location.reload());
