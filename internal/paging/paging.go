@@ -62,14 +62,14 @@ type Step[P any] struct {
 	Yielded, Reported int // records, so far and according to the service: the least number that the last answer stands for
 }
 
-// All reads a list with pages of up to limit records, one at a time. An error of fetch ends the list, unless the answer is a
-// refusal that the list can go on after.
+// All reads a list with pages of up to limit records, one at a time. An error of fetch ends the list, unless it is a
+// refusal of a page behind the end, or of another limit than the first.
 func All[P any](ctx context.Context, limit int, fetch func(context.Context, Request) (P, Answer, error)) iter.Seq2[Step[P], error] {
 	return func(yield func(Step[P], error) bool) {
-		w, r := newWalk(limit), Request{1, limit}
+		w, r := &walk{limit: limit, seen: map[ID]mark{}, period: 1, pass: pass{number: 1}, overlap: 2}, Request{1, limit}
 		for state := Reading; state == Reading; {
 			page, a, err := fetch(ctx, r)
-			if err != nil && !w.mayRefuse(r, a.Refusal) {
+			if err != nil && (a.Refusal == NotRefused || r.Limit == limit && !w.isBehind(r, a.Refusal)) {
 				yield(Step[P]{}, err)
 				return
 			}

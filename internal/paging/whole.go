@@ -77,10 +77,6 @@ const (
 	maxStale = 3  // idle pages end a later pass
 )
 
-func newWalk(limit int) *walk {
-	return &walk{limit: limit, seen: map[ID]mark{}, period: 1, pass: pass{number: 1}, overlap: 2}
-}
-
 // unseen returns the places of the ids that no page had before, each id once.
 func (w *walk) unseen(ids []ID) (places []int) {
 	for i, id := range ids {
@@ -182,11 +178,6 @@ func (w *walk) find(ids []ID, totalMoved bool) {
 			w.found++
 		}
 	}
-}
-
-// mayRefuse reports whether a refusal tells that the page is behind the end of the list, or that the limit is not taken.
-func (w *walk) mayRefuse(r Request, why Refusal) bool {
-	return why != NotRefused && (r.Limit != w.limit || w.isBehind(r, why))
 }
 
 // isBehind reports whether a refused page is one behind the end.
