@@ -2,8 +2,6 @@ package paging
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"fmt"
 	"slices"
 )
 
@@ -44,23 +42,23 @@ type walk struct {
 	least   int    // records that the last answer tells of
 
 	pass
-	lastSum  [32]byte // of the pass before
-	covered  int      // where the chain ends in the list of the last answer, counted from 0
-	overlap  int      // of the next request
-	unlinked int      // pages in a row that did not continue the chain
-	behind   bool     // the last page ends the list if the next is empty
-	ignored  bool     // page 2 began as page 1 did, which may have been all; nothing is told, so the next page must begin so too
+	before   []ID // what the pass before read
+	covered  int  // where the chain ends in the list of the last answer, counted from 0
+	overlap  int  // of the next request
+	unlinked int  // pages in a row that did not continue the chain
+	behind   bool // the last page ends the list if the next is empty
+	ignored  bool // page 2 began as page 1 did, which may have been all; nothing is told, so the next page must begin so too
 }
 
 // pass is one way through the list. Only the first overlaps its pages.
 type pass struct {
 	number uint16
-	count  int      // records in its chain, which has every page of a later pass
-	end    []ID     // the page with the end of the chain
-	idle   int      // pages in a row that added nothing to the chain
-	full   int      // records on its first page, in a later pass
-	gap    bool     // a page did not continue the chain, in a later pass
-	sum    [32]byte // hash of its ids, in a later pass
+	count  int  // records in its chain, which has every page of a later pass
+	end    []ID // the page with the end of the chain
+	idle   int  // pages in a row that added nothing to the chain
+	full   int  // records on its first page, in a later pass
+	gap    bool // a page did not continue the chain, in a later pass
+	ids    []ID // what it read, in a later pass
 }
 
 // mark is what a walk notes of a record.
@@ -304,7 +302,7 @@ func (w *walk) next() (best Request, gain int) {
 
 // startPass begins a pass from the first page on.
 func (w *walk) startPass() (Request, State) {
-	w.lastSum, w.pass = w.sum, pass{number: w.number + 1}
+	w.before, w.pass = w.ids, pass{number: w.number + 1}
 	return Request{1, w.limit}, Reading
 }
 
@@ -318,14 +316,14 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	w.gap = w.gap || !w.links(r, a)
 	w.idle++
 	w.extend(start, w.full, a)
-	w.sum = sha256.Sum256(fmt.Append(w.sum[:], a.IDs))
+	w.ids = append(w.ids, a.IDs...)
 	promised := a.More == Promised
 	switch {
 	case n < w.full && !promised && (w.counted() || !w.gap && w.told && w.mayEnd(start+n)):
 		return r, Whole
 	case w.idle < maxStale && (n >= w.full || promised || w.least > max(w.count, start+n)):
 		return Request{r.Page + 1, r.Limit}, Reading
-	case w.sum != w.lastSum:
+	case !slices.Equal(w.ids, w.before):
 		return w.startPass()
 	case promised || w.least > w.count:
 		return r, Missing
