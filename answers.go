@@ -18,11 +18,12 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says of
-// itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). Client.Do has decoded (do.go). Fields decide. Words only raise a doubt, but for the one
+// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says
+// of itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). The known words of
+// a document's status are in types.go. Client.Do has decoded (do.go). Fields decide. Words only raise a doubt, but for the one
 // sentence that is documented: "already void".
 
-// judge returns the error of a call whose last attempt was no success.
+// judge returns the error of a call by its last attempt; nil for a 2xx, of which read decides.
 func (r *run) judge() error {
 	switch {
 	case r.last.Attempts == 0:
@@ -85,14 +86,14 @@ func (r *run) read(out any) error {
 	return nil
 }
 
-func (r *run) ruled(is ruling, reason string) error {
+func (r *run) ruled(is ruling, words string) error {
 	switch is {
 	case hasFailed:
 		return r.failure()
 	case wasRefused:
-		return r.errorOf(ErrRefused, reason)
+		return r.errorOf(ErrRefused, words)
 	case inDoubt:
-		return r.newError("", reason)
+		return r.newError("", words)
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 // record of another time came behind it on a page of the chain, or the page begins with at least minRun records of the end of
 // the chain in the same order. A record without a time proves it by itself.
 //
-// End. A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
+// End. A page is full with as many records as were asked for, or as the largest page before had (where nothing is told, at least
+// 16). A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
 // change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page alone never ends a list: its
 // total, like its denial of further pages, may count this page alone. If page 2 begins as page 1 did (and, where
 // nothing is told, page 3 too), the page is ignored: the list is whole if page 1 may have been all, and else some may be missing.
@@ -105,16 +106,16 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 			a.More = NoMore
 		}
 	}
-	all := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may have been
+	whole := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the list
 	totalMoved := w.learn(r, a)
 	again := (r.Page == 2 && w.last.Page == 1 || w.ignored) && len(a.IDs) > 0 && !totalMoved &&
 		slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
-	all = again && all && w.least <= len(w.seen)
-	w.last, w.lastIDs, w.ignored = r, a.IDs, all && !w.told && !w.ignored
+	whole = again && whole && w.least <= len(w.seen)
+	w.last, w.lastIDs, w.ignored = r, a.IDs, whole && !w.told && !w.ignored
 	switch {
 	case w.ignored:
 		return Request{r.Page + 1, r.Limit}, Reading
-	case all:
+	case whole:
 		return r, Whole
 	case again && !w.counted():
 		return r, Missing
