@@ -286,7 +286,7 @@ func (r *run) newError(code, message string) *Error {
 		e.Body = bytes.Clone(e.Body[:call.MaxError]) // the rest can be collected
 	}
 	e.RetryAfter, _ = call.RetryAfter(r.last.Header)
-	if r.op == OpSendReminder {
+	if r.op == OpRemind {
 		e.RetryAfter = min(e.RetryAfter, reminderlimit.MaxClosed)
 	}
 	if local := (*Error)(nil); errors.As(r.stopped, &local) {
@@ -350,7 +350,7 @@ func (r *run) notSent() error {
 // stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A context's error is
 // returned unchanged.
 func (c *caller) stopError(err error, method string) error {
-	e := &Error{Method: method, Operation: OpSendReminder, Local: true}
+	e := &Error{Method: method, Operation: OpRemind, Local: true}
 	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
@@ -408,7 +408,7 @@ func answerKinds(op Operation, status int, code string) (kinds []error) {
 	if status/100 == 2 || status/100 == 4 { // others come from gateways, whose codes mean something else
 		add(codeErrors[code])
 	}
-	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpSendReminder) {
+	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpRemind) {
 		add(ErrRefused)
 	}
 	switch {

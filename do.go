@@ -77,7 +77,7 @@ func (c *caller) wireOfRequest(r Request, out any) (call.Request, error) {
 		r.Method = http.MethodGet
 	}
 	body, problems := r.check(out)
-	if c.operations[OpSendReminder].covers(r.Path) {
+	if c.operations[OpRemind].covers(r.Path) {
 		problems.add("Path", "is that of reminders, which need a slot of the budget: use Documents.Remind")
 	}
 	if err := problems.err(doRequest); err != nil {
@@ -181,7 +181,7 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 		return call.Request{}, req.refusal("the path set for this operation " + problem)
 	}
 	wire := call.Request{Class: op.class, Method: op.Method, URL: c.base + path, ID: uuid.NewString(), Again: req.again}
-	if req.op == OpSendReminder {
+	if req.op == OpRemind {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
 	}
 	if op.Inputs != InputsBody {

@@ -145,7 +145,7 @@ func TestDoSendsNoReminder(t *testing.T) {
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			client := clienttest.Scripted(t, clienttest.Answers(200, `{}`), func(o *signforms.Options) {
-				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpSendReminder: c.endpoint}
+				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpRemind: c.endpoint}
 			})
 			_, err := client.Do(t.Context(), signforms.Request{Method: method, Path: c.path}, nil)
 			if !c.refused {

@@ -60,7 +60,7 @@ func (a errorAnswer) kinds(call clienttest.Call) (kinds []error) {
 		return []error{signforms.ErrOutcomeUnknown}
 	}
 	kinds = append(kinds, a.kind)
-	actsOnStatus := call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder
+	actsOnStatus := call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind
 	if a.code == "invalid_status" || a.refusal && actsOnStatus {
 		kinds = append(kinds, signforms.ErrRefused)
 	}
@@ -134,7 +134,7 @@ func TestErrorText(t *testing.T) {
 		return resp, nil
 	}))
 	require.EqualError(t, voiding.Do(t.Context(), c), "void document: 429: Slow down (retry after 1m30s)")
-	require.EqualError(t, &signforms.Error{Operation: signforms.OpSendReminder, StatusCode: 429, RetryAfter: 1}, "send reminder: 429 (retry after 1s)", "rounded up")
+	require.EqualError(t, &signforms.Error{Operation: signforms.OpRemind, StatusCode: 429, RetryAfter: 1}, "send reminder: 429 (retry after 1s)", "rounded up")
 	c = clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("cable cut") }))
 	require.EqualError(t, voiding.Do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)")
 	c = clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
@@ -272,7 +272,7 @@ func TestEveryAnswerMatchesASentinel(t *testing.T) {
 			for _, call := range clienttest.Calls {
 				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
 				want := 1
-				if status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder) {
+				if status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind) {
 					want = 2 // a refusal may have this status
 				}
 				require.Len(t, matched(err), want, "%s: %v", call.Name, err)

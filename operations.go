@@ -21,7 +21,7 @@ type Operation string
 const (
 	OpListDocuments   Operation = "list documents"
 	OpVoidDocument    Operation = "void document"
-	OpSendReminder    Operation = "send reminder"
+	OpRemind          Operation = "send reminder"
 	OpSend            Operation = "send"
 	OpListRespondents Operation = "list respondents"
 	OpListResponses   Operation = "list responses"
@@ -32,7 +32,7 @@ const opRequest Operation = "request"
 
 // Operations returns the six operations, in the order of their constants.
 func Operations() []Operation {
-	return []Operation{OpListDocuments, OpVoidDocument, OpSendReminder, OpSend, OpListRespondents, OpListResponses}
+	return []Operation{OpListDocuments, OpVoidDocument, OpRemind, OpSend, OpListRespondents, OpListResponses}
 }
 
 // method is a method of the client: the operation that it uses, and its name in errors.
@@ -45,7 +45,7 @@ var (
 	listDocuments   = method{OpListDocuments, "list documents"}
 	getDocument     = method{OpListDocuments, "get document"}
 	voidDocument    = method{OpVoidDocument, "void document"}
-	sendReminder    = method{OpSendReminder, "send reminder"}
+	sendReminder    = method{OpRemind, "send reminder"}
 	listTemplates   = method{OpListDocuments, "list templates"}
 	getTemplate     = method{OpListDocuments, "get template"}
 	sendTemplate    = method{OpSend, "send template"}
@@ -93,7 +93,7 @@ type operation struct {
 var operations = map[Operation]operation{
 	OpListDocuments:   {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Repeatable, []string{"documentId", "documentType"}},
 	OpVoidDocument:    {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Repeatable, ofDocument},
-	OpSendReminder:    {Endpoint{http.MethodPost, "/send-reminder", InputsBoth, false}, call.NotRepeatable, ofDocument},
+	OpRemind:          {Endpoint{http.MethodPost, "/send-reminder", InputsBoth, false}, call.NotRepeatable, ofDocument},
 	OpSend:            {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody, false}, call.NotRepeatable, []string{"documentId", "signingType"}},
 	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery, false}, call.Repeatable, []string{"templateId", "respondentDocumentId"}},
 	OpListResponses:   {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery, false}, call.Repeatable, []string{"formId", "responseId"}},

@@ -146,7 +146,7 @@ func TestEndpointsThatShareAPath(t *testing.T) {
 		"lists on one path":         {map[signforms.Operation]signforms.Endpoint{signforms.OpListResponses: {Path: "/get-documents"}}, true},
 		"void and list, one method": {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d", Method: "POST"}, signforms.OpListDocuments: {Path: "/d", Method: "POST"}}, true},
 		"void and list, two":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d/{documentId}", Method: "DELETE"}, signforms.OpListDocuments: {Path: "/d/{documentId}"}}, false},
-		"exchanged":                 {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}, signforms.OpSendReminder: {Path: "/void-document"}}, false},
+		"exchanged":                 {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}, signforms.OpRemind: {Path: "/void-document"}}, false},
 	} {
 		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{Endpoints: c.endpoints})
 		if c.refused {

@@ -125,7 +125,7 @@ var secretCalls = []clienttest.Call{
 	{Name: "Forms.Responses", Op: signforms.OpListResponses, Do: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: secretQuery + secretMail}))
 	}},
-	{Name: "Documents.Remind", Op: signforms.OpSendReminder, Do: func(ctx context.Context, c *signforms.Client) error {
+	{Name: "Documents.Remind", Op: signforms.OpRemind, Do: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID)))
 	}},
 }

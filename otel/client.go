@@ -214,7 +214,7 @@ func (t *Telemetry) measure(ctx context.Context, a signforms.Attempt) {
 	set := metric.WithAttributeSet(attribute.NewSet(keyOperation.String(string(a.Operation)), keyOutcome.String(outcome)))
 	t.client.attempts.Add(ctx, 1, set)
 	t.client.duration.Record(ctx, a.Duration.Seconds(), set)
-	if a.Operation == signforms.OpSendReminder {
+	if a.Operation == signforms.OpRemind {
 		t.client.slotWait.Record(ctx, a.SlotWait.Seconds())
 	}
 }

@@ -141,7 +141,7 @@ func TestOperationsInTheLog(t *testing.T) {
 	for path, want := range map[string]signforms.Operation{
 		"GET /get-documents":           signforms.OpListDocuments,
 		"POST /void-document":          signforms.OpVoidDocument,
-		"POST /send-reminder":          signforms.OpSendReminder,
+		"POST /send-reminder":          signforms.OpRemind,
 		"POST /pdf-template-lambda":    signforms.OpSend,
 		"GET /get-template-respondent": signforms.OpListRespondents,
 		"GET /get-form-responses":      signforms.OpListResponses,

@@ -38,7 +38,7 @@ func TestRemindReachesEverybody(t *testing.T) {
 	}
 	refused := add(2)
 	for _, id := range refused {
-		s.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, DocumentID: id, Status: 409, Times: 1})
+		s.Fail(signformstest.Fault{Operation: signforms.OpRemind, DocumentID: id, Status: 409, Times: 1})
 	}
 	later := add(4)
 	store := signforms.NewMemoryLimitStore(s.Now)

@@ -370,7 +370,7 @@ func TestRemindersOverRestarts(t *testing.T) {
 	}
 	f.passes()
 	f.srv.Advance(f.Overdue)
-	f.srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Nth: 3, AfterWork: true, Reset: true})
+	f.srv.Fail(signformstest.Fault{Operation: signforms.OpRemind, Nth: 3, AfterWork: true, Reset: true})
 	for range 20 {
 		f.Offers = f.process(func(o *signforms.Options) {
 			o.LimitStore = filestore.NewLimitStore(filepath.Join(f.folder, "reminders"))
@@ -395,9 +395,9 @@ func TestRemindersThatWereNotSent(t *testing.T) {
 	f.want("2", "ben@example.com")
 	f.passes()
 	f.srv.Advance(f.Overdue)
-	f.srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Times: 1, Status: http.StatusForbidden})
+	f.srv.Fail(signformstest.Fault{Operation: signforms.OpRemind, Times: 1, Status: http.StatusForbidden})
 	require.ErrorIs(t, f.Pass(t.Context()), signforms.ErrForbidden)
-	f.srv.Fail(signformstest.Fault{Operation: signforms.OpSendReminder, Times: 1, Status: http.StatusNotFound})
+	f.srv.Fail(signformstest.Fault{Operation: signforms.OpRemind, Times: 1, Status: http.StatusNotFound})
 	f.passes()
 	require.Equal(t, map[string]int{"ben@example.com": 1}, f.reminders())
 	require.Len(t, f.find("reminded > 0"), 2)

@@ -101,7 +101,7 @@ func mocked(t *testing.T, responder httpmock.Responder) (*signforms.Client, *htt
 // messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemindTakeAnswersWithoutAnObject.
 func messageAlone(call clienttest.Call, body string) bool {
 	body = strings.TrimSpace(body)
-	return (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder) && (body == "" || body == `"ok"`)
+	return (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind) && (body == "" || body == `"ok"`)
 }
 
 func TestUnreadableAnswers(t *testing.T) {

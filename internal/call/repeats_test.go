@@ -132,7 +132,7 @@ func (r repeatRun) play(t *testing.T, certificates certificates) error {
 	time.Sleep(time.Minute) // until all that is under way has arrived or ended
 	synctest.Wait()
 	r.judge(t, s, err, attempts.Load())
-	if r.call.call.Op == signforms.OpSendReminder && !strings.HasPrefix(r.fate, "429") { // which asks for slots in vain
+	if r.call.call.Op == signforms.OpRemind && !strings.HasPrefix(r.fate, "429") { // which asks for slots in vain
 		require.Equal(t, attempts.Load(), slots.Load(), "slots; %v", r)
 	}
 	return err

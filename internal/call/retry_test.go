@@ -39,7 +39,7 @@ func TestRetriesByOperation(t *testing.T) {
 
 func (f failure) want(call clienttest.Call) cell {
 	switch {
-	case call.Op == signforms.OpSendReminder && f.remind != nil:
+	case call.Op == signforms.OpRemind && f.remind != nil:
 		return *f.remind
 	case call.SendsMail():
 		return f.sends
@@ -69,7 +69,7 @@ func (f failure) run(t *testing.T, call clienttest.Call) {
 	require.Len(t, s.requests(), want.seen, "requests that the service saw; %v", err)
 	require.Equal(t, want.status, e.StatusCode)
 	switch {
-	case want.status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpSendReminder):
+	case want.status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind):
 		clienttest.RequireMatches(t, err, want.kind, signforms.ErrRefused)
 	default:
 		clienttest.RequireMatches(t, err, want.kind)
@@ -137,7 +137,7 @@ func TestTheRetryTableIsTrue(t *testing.T) {
 		}
 		for _, f := range all {
 			want := f.want(call)
-			if call.Op == signforms.OpSendReminder {
+			if call.Op == signforms.OpRemind {
 				want = f.sends // with time to wait for the budget, see TestRemindersWaitInTheBudget
 			}
 			require.Equal(t, slices.Contains(failing, f.name), want.attempts > 1, "%s of %s: the table says %v", f.name, call.Name, words)

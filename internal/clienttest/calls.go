@@ -34,7 +34,7 @@ type Call struct {
 }
 
 // SendsMail tells the operations that must not be repeated blindly.
-func (c Call) SendsMail() bool { return c.Op == signforms.OpSend || c.Op == signforms.OpSendReminder }
+func (c Call) SendsMail() bool { return c.Op == signforms.OpSend || c.Op == signforms.OpRemind }
 
 // CallOf returns the call of a method.
 func CallOf(t testing.TB, name string) Call {
@@ -64,7 +64,7 @@ var Calls = []Call{
 	{Name: "Documents.Void", Says: "void document", Op: signforms.OpVoidDocument, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Documents.Void(ctx, signforms.PDFDocument(PDFID)))
 	}},
-	{Name: "Documents.Remind", Says: "send reminder", Op: signforms.OpSendReminder, Do: func(ctx context.Context, c *signforms.Client) error {
+	{Name: "Documents.Remind", Says: "send reminder", Op: signforms.OpRemind, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Documents.Remind(ctx, signforms.PDFDocument(PDFID)))
 	}},
 	{Name: "Templates.List", Says: "list templates", Op: signforms.OpListDocuments, Do: func(ctx context.Context, c *signforms.Client) error {

@@ -143,7 +143,7 @@ func TestServiceLimitsReminders(t *testing.T) {
 	require.Equal(t, 1, e.Attempts, "the budget is closed until the service's Retry-After")
 	require.Greater(t, e.RetryAfter, 14*time.Minute)
 	require.LessOrEqual(t, e.RetryAfter, 15*time.Minute)
-	require.Equal(t, 6, requests(srv, signforms.OpSendReminder))
+	require.Equal(t, 6, requests(srv, signforms.OpRemind))
 
 	srv.Advance(15 * time.Minute)
 	require.NoError(t, clienttest.Second(clienttest.ClientOf(t, srv).Documents.Remind(t.Context(), signforms.PDFDocument(id))))

@@ -101,7 +101,7 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 		}
 		return got
 	},
-	signforms.OpSendReminder: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+	signforms.OpRemind: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.documents[0]), signforms.TemplateDocument(w.template, w.offer(t))} {
 			result, err := c.Documents.Remind(t.Context(), ref)
 			got = append(got, said(err, func() string { return fmt.Sprint(*result.RemindersSent) }))
