@@ -1,5 +1,6 @@
 // Package browsertest lets tests use the pages of the program in a real browser. It needs Chromium: the program that
-// SIGNFORMS_CHROMIUM names, or else chromium on the path, as Debian's package installs it.
+// SIGNFORMS_CHROMIUM names, or else chromium-headless-shell or chromium on the path, as Debian's packages install them. The first has
+// no windows, and takes about half of the processor time.
 package browsertest
 
 import (
@@ -9,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,7 +55,7 @@ func Main(m *testing.M) {
 }
 
 // browser is the one browser of the test binary. The first page starts it.
-var browser = &chromium{}
+var browser chromium
 
 type chromium struct {
 	once   sync.Once
@@ -62,14 +64,26 @@ type chromium struct {
 	cancel []context.CancelFunc
 }
 
+// running starts the browser if it does not run yet, and returns its context.
+func (c *chromium) running(t testing.TB) context.Context {
+	t.Helper()
+	c.once.Do(c.start)
+	require.NoError(t, c.err, "starting Chromium: install the package chromium-headless-shell, or name a browser in SIGNFORMS_CHROMIUM")
+	return c.ctx
+}
+
 func (c *chromium) start() {
 	path := os.Getenv("SIGNFORMS_CHROMIUM")
 	if path == "" {
-		path = "chromium"
+		path = "chromium-headless-shell"
+		if _, err := exec.LookPath(path); err != nil {
+			path = "chromium"
+		}
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, // tests run as root in containers, and open only their own pages
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.DisableGPU,
+		chromedp.Flag("site-per-process", true), // as in a desktop's browser; chromium-headless-shell would have no targets for frames
 		chromedp.WSURLReadTimeout(waitLimit),
 	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
@@ -97,31 +111,28 @@ type Page struct {
 	allowed []string // parts of the texts of allowed errors
 }
 
-// Open opens a tab with cookies and storage of its own. The tab is closed when the test ends. An error in its console fails the
-// test, unless it was allowed.
+// Open opens a tab with cookies, storage and a cache of its own. The tab is closed when the test ends. An error in its console fails
+// the test, unless it was allowed.
 func Open(t testing.TB, screen Screen) *Page {
 	t.Helper()
-	browser.once.Do(browser.start)
-	return browser.open(t, screen, chromedp.WithNewBrowserContext())
+	return open(t, browser.running(t), screen, chromedp.WithNewBrowserContext())
 }
 
-// Fresh starts a separate browser with an empty cache, and returns a function that opens tabs in it. The tabs share the cache,
-// as a person's tabs do.
-func Fresh(t testing.TB) (open func(Screen) *Page) {
+// Tabs returns a function that opens tabs like Open, but they share cookies, storage and the cache, as a person's tabs do.
+func Tabs(t testing.TB) (another func(Screen) *Page) {
 	t.Helper()
-	own := &chromium{}
-	own.start()
-	t.Cleanup(own.stop)
+	ctx, cancel := chromedp.NewContext(browser.running(t), chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	require.NoError(t, chromedp.Do(ctx)) // a tab that stays, so that the others can be closed
 	return func(screen Screen) *Page {
 		t.Helper()
-		return own.open(t, screen)
+		return open(t, ctx, screen)
 	}
 }
 
-func (c *chromium) open(t testing.TB, screen Screen, options ...chromedp.ContextOption) *Page {
+func open(t testing.TB, parent context.Context, screen Screen, options ...chromedp.ContextOption) *Page {
 	t.Helper()
-	require.NoError(t, c.err, "starting Chromium: install the package chromium, or name it in SIGNFORMS_CHROMIUM")
-	ctx, cancel := chromedp.NewContext(c.ctx, options...)
+	ctx, cancel := chromedp.NewContext(parent, options...)
 	p := &Page{t: t, ctx: ctx, Close: cancel}
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx)) // opens the tab; with a deadline in ctx the tab would close at the deadline

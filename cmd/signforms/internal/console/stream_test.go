@@ -67,7 +67,7 @@ func oneSigner(name string) refserver.Document {
 func TestTabsShareAStream(t *testing.T) {
 	service := newConsole(t)
 	before := streams.opened.Load()
-	open := browsertest.Fresh(t)
+	open := browsertest.Tabs(t)
 	tabs := make([]*browsertest.Page, 10)
 	for i := range tabs {
 		tabs[i] = open(browsertest.Screen{Width: 1280})
@@ -179,7 +179,7 @@ self.fetch = async (address, options) => {
 // A page that says why something was refused keeps saying so, whatever happens meanwhile.
 func TestRefusalStays(t *testing.T) {
 	service := newConsole(t)
-	open := browsertest.Fresh(t)
+	open := browsertest.Tabs(t)
 	p, other := open(browsertest.Screen{Width: 1280}), open(browsertest.Screen{Width: 1280})
 	other.Go(service.URL + "/_/clock")
 	p.AllowErrors("422")

@@ -68,7 +68,7 @@ func TestEmbeddingPageHearsFailures(t *testing.T) {
 			service := newLossyService(t, func(path string) bool { return strings.HasSuffix(path, lost) }, host.URL)
 			_, links := offer(t, service, "Offer")
 			link, script = links["ann@example.com"], service.URL+"/sign/embed.js"
-			p := browsertest.Fresh(t)(browsertest.Screen{Width: 800})
+			p := browsertest.Open(t, browsertest.Screen{Width: 800})
 			p.AllowErrors("Failed to load resource")
 			p.AllowErrors("Blocked autofocusing")
 			p.Go(host.URL)

@@ -26,12 +26,12 @@ const measure = `(() => {
 	};
 })()`
 
-// loadTwice opens a document of 20 pages in a browser that was just started, with an empty cache, and in a second tab of it.
+// loadTwice opens a document of 20 pages with an empty cache, and in a second tab that shares the cache.
 func loadTwice(t testing.TB) (cold, warm loaded) {
 	t.Helper()
 	service := newService(t)
 	_, links := offer(t, service, "Offer of 20 pages")
-	open := browsertest.Fresh(t)
+	open := browsertest.Tabs(t)
 	load := func() loaded {
 		page := open(browsertest.Screen{Width: 1280})
 		page.Go(links["sam@example.com"])
@@ -46,7 +46,7 @@ func loadTwice(t testing.TB) (cold, warm loaded) {
 
 func TestFirstOf20PagesIsShownSoon(t *testing.T) {
 	cold, warm := loadTwice(t)
-	t.Logf("first of 20 pages after %.0f ms in a new browser, %d bytes transferred, %d decoded: %q", cold.Shown, cold.Transferred, cold.Decoded, cold.Each)
+	t.Logf("first of 20 pages after %.0f ms with an empty cache, %d bytes transferred, %d decoded: %q", cold.Shown, cold.Transferred, cold.Decoded, cold.Each)
 	t.Logf("in a second tab after %.0f ms, %d bytes transferred: %q", warm.Shown, warm.Transferred, warm.Each)
 	require.Less(t, cold.Transferred, 700_000, "what a signer's browser has to fetch")
 	require.Less(t, warm.Transferred, 60_000, "scripts and styles are kept by the browser")

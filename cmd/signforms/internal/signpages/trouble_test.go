@@ -90,8 +90,7 @@ func TestLostDocumentIsOfferedAgain(t *testing.T) {
 	for _, lost := range []string{"/document.pdf", "/pdf.worker.min.mjs"} {
 		t.Run(strings.Trim(lost, "/"), func(t *testing.T) {
 			_, links, lose := lossy(t, "Offer of 20 pages")
-			open := browsertest.Fresh(t) // nothing is cached
-			p := open(browsertest.Screen{Width: 360})
+			p := browsertest.Open(t, browsertest.Screen{Width: 360})
 			p.AllowErrors("Failed to load resource")
 			lose(lost, 1000)
 			p.Go(links["ann@example.com"])
@@ -113,8 +112,7 @@ func TestLostDocumentIsOfferedAgain(t *testing.T) {
 // When a part of the script is lost, the page says so and works as it does without JavaScript.
 func TestLostScript(t *testing.T) {
 	_, links, lose := lossy(t, "Offer")
-	open := browsertest.Fresh(t)
-	p := open(browsertest.Screen{Width: 360})
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
 	p.AllowErrors("Failed to load resource")
 	lose("/fields.js", 1000)
 	p.Go(links["ann@example.com"])
