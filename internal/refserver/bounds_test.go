@@ -71,6 +71,75 @@ func TestOptionsBoundTexts(t *testing.T) {
 	}
 }
 
+// Tries each list of a record with as many entries as it may have, and with one more.
+func TestListsHaveABound(t *testing.T) {
+	srv := servicetest.Start(t, nil)
+	roles := []refserver.Role{{Title: "Buyer"}}
+	question := refserver.Field{Question: "Colour?", Kind: refserver.ChoiceQuestion, Choices: []string{"red"}}
+	form, template := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{question}}), srv.AddTemplate(refserver.Template{Name: "Offer", Roles: roles})
+	field := func(role string) func(i int) refserver.TemplateField {
+		return func(i int) refserver.TemplateField {
+			return refserver.TemplateField{Name: fmt.Sprint(i), Role: role, Kind: refserver.TextField, Page: 1, Width: 0.1, Height: 0.1}
+		}
+	}
+	signer := func(i int) refserver.Signer { return refserver.Signer{Email: fmt.Sprintf("ann%d@example.com", i)} }
+	variable := func(i int) string { return fmt.Sprintf("[%d]", i) }
+	for _, c := range []struct {
+		list string
+		most int
+		try  func(n int) error
+	}{
+		{"Roles: ", 100, func(n int) error {
+			return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: listOf(n, func(i int) refserver.Role { return refserver.Role{Title: fmt.Sprint(i)} })}))
+		}},
+		{"Variables: ", 1000, func(n int) error {
+			return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: roles, Variables: listOf(n, variable)}))
+		}},
+		{"Fields: ", 1000, func(n int) error {
+			return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: roles, Fields: listOf(n, field("Buyer"))}))
+		}},
+		{"Fields: ", 1000, func(n int) error {
+			return second(srv.Server.AddDocument(refserver.Document{Name: "Lease", Signers: listOf(1, signer), Fields: listOf(n, field("ann0@example.com"))}))
+		}},
+		{"Signers: ", 100, func(n int) error {
+			return second(srv.Server.AddDocument(refserver.Document{Name: "Lease", Signers: listOf(n, signer)}))
+		}},
+		{"Fields: ", 100, func(n int) error {
+			return second(srv.Server.AddForm(refserver.Form{Title: "Survey", Fields: listOf(n, func(i int) refserver.Field { return refserver.Field{Question: fmt.Sprint(i)} })}))
+		}},
+		{"Fields[0].Choices: ", 1000, func(n int) error {
+			question.Choices = listOf(n, variable)
+			return second(srv.Server.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{question}}))
+		}},
+		{"Documents: ", 1000, func(n int) error {
+			return second(srv.Server.AddWebhook(refserver.Webhook{
+				URL: "http://h", Event: refserver.FormResponse, Documents: listOf(n, func(int) string { return form }),
+			}))
+		}},
+		{"Fields: ", 1000, func(n int) error {
+			document := srv.AddDocument(refserver.Document{Name: "Lease", Signers: listOf(1, signer)})
+			return srv.Signer(document, "ann0@example.com").Sign(make([]refserver.FieldValue, n)...)
+		}},
+		{"customVariables ", 1000, func(n int) error {
+			_, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
+				TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+				Variables: listOf(n, func(i int) signforms.CustomVariable { return signforms.CustomVariable{Name: variable(i)} }),
+			})
+			return err
+		}},
+	} {
+		require.NoError(t, c.try(c.most), c.list)
+		require.ErrorContains(t, c.try(c.most+1), fmt.Sprintf("%shas %d entries, and may have %d at most", c.list, c.most+1, c.most))
+	}
+}
+
+func listOf[T any](n int, entry func(i int) T) (all []T) {
+	for i := range n {
+		all = append(all, entry(i))
+	}
+	return all
+}
+
 // Errors go into logs and into the output of a failed test.
 func TestErrorsRepeatNoLongText(t *testing.T) {
 	srv := servicetest.Start(t, nil)

@@ -15,11 +15,8 @@ import (
 
 // AddTemplate adds a template and returns its id.
 func (s *Server) AddTemplate(t Template) (id string, err error) {
-	if err := t.check(); err != nil {
-		return "", err
-	}
 	record := internalTemplate(t)
-	if err := record.Check(); err != nil {
+	if err := checkTemplate(record); err != nil {
 		return "", err
 	}
 	record.ID = s.ids.UUID()
@@ -36,9 +33,6 @@ func (s *Server) AddTemplate(t Template) (id string, err error) {
 // were made of. seen is the [TemplateState].UpdatedAt of what the caller has changed; the error matches [ErrRefused] when the template
 // was changed since, [ErrNotFound], [ErrInvalid] or [ErrStorage].
 func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) error {
-	if err := t.check(); err != nil {
-		return err
-	}
 	record := internalTemplate(t)
 	return s.store.Update(func(tx *store.Tx) error {
 		old, err := tx.Template(templateID)
@@ -50,7 +44,7 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 		case t.PDF == nil:
 			record.PDF = old.PDF
 		}
-		if err := record.Check(); err != nil {
+		if err := checkTemplate(record); err != nil {
 			return err
 		}
 		record.ID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.OwnerID, old.Archived, old.CreatedAt
@@ -63,7 +57,10 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 	})
 }
 
-func (t Template) check() error {
+func checkTemplate(t signing.Template) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
 	for i, r := range t.Roles {
 		sameTitle := func(other Role) bool { return other.Title == r.Title }
 		switch {
@@ -165,7 +162,7 @@ func (s *Server) AddWebhook(w Webhook) (id string, err error) {
 // newWebhook returns the record of a webhook, with an id, if what can be known without the other records is valid.
 func (s *Server) newWebhook(w Webhook) (store.Webhook, error) {
 	record := internalWebhook(w)
-	if err := signing.CheckLength("URL", w.URL, MaxURL); err != nil {
+	if err := cmp.Or(signing.CheckLength("URL", w.URL, MaxURL), signing.CheckCount("Documents", len(w.Documents), signing.MaxList)); err != nil {
 		return record, err
 	}
 	if !deliverable(w.URL) {

@@ -54,7 +54,7 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 		`Fields[1].Question: is "Name?" like that of another field: each needs its own`: func(s *server) error {
 			return second(s.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{question, question}}))
 		},
-		"Signers: a document needs a signer before it can be sent": func(s *server) error { return second(s.AddDocument(document{Name: "Lease"})) },
+		"Signers: is empty: a document needs one before it can be sent": func(s *server) error { return second(s.AddDocument(document{Name: "Lease"})) },
 		`Signers[0].Email: must be an e-mail address alone, as in ann@example.com, not "ann"`: func(s *server) error {
 			return second(s.AddDocument(document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann"}}}))
 		},

@@ -154,7 +154,7 @@ func (r *Record) received(body []byte) {
 func (r *Record) noteUnknown(where string, names []string, known []string) {
 	slices.Sort(names)
 	for _, name := range names {
-		if !slices.Contains(known, name) && len(r.Notes) < maxProblems {
+		if len(r.Notes) < maxProblems && !slices.Contains(known, name) {
 			r.Notes = append(r.Notes, fmt.Sprintf("ignored %s %.32q%s", where, name, meant(name, known)))
 		}
 	}

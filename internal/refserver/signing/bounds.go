@@ -21,6 +21,22 @@ const (
 	MaxURL = 4096
 )
 
+// How many entries a list in a record may have. With these every record is made, shown and signed in a moment.
+const (
+	// MaxPeople is for receivers of a send, roles of a template, signers of a document, and questions of a form.
+	MaxPeople = 100
+	// MaxList is for all other lists: fields, variables, what a signer fills in, choices of a question, records of a webhook.
+	MaxList = 1000
+)
+
+// CheckCount returns an [*Invalid] if a list has more than most entries. field is the name of the input.
+func CheckCount(field string, n, most int) error {
+	if n > most {
+		return &Invalid{Field: field, Problem: fmt.Sprintf("has %d entries, and may have %d at most", n, most)}
+	}
+	return nil
+}
+
 // CheckLength returns an [*Invalid] if the text has more than most characters. field is the name of the input.
 func CheckLength(field, text string, most int) error {
 	if problem := tooLong(text, most); problem != "" {

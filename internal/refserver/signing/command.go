@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -25,7 +26,7 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 		d.ID = ids.UUID()
 	}
 	d.Signers = slices.Clone(d.Signers)
-	if err := d.checkNames(); err != nil {
+	if err := cmp.Or(CheckCount("Signers", len(d.Signers), MaxPeople), d.checkNames()); err != nil {
 		return Change{}, err
 	}
 	if d.Kind == KindPDF {
@@ -67,7 +68,7 @@ func (d Document) checkNames() error {
 // Send puts a draft in progress and invites those whose turn it is.
 func (d Document) Send(at time.Time) (Change, error) {
 	if len(d.Signers) == 0 {
-		return Change{}, &Invalid{Field: "Signers", Problem: "a document needs a signer before it can be sent"}
+		return Change{}, &Invalid{Field: "Signers", Problem: "is empty: a document needs one before it can be sent"}
 	}
 	for i, s := range d.Signers {
 		if err := checkEmail(fmt.Sprintf("Signers[%d].Email", i), s.Email); err != nil {

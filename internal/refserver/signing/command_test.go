@@ -27,7 +27,7 @@ func TestCreateFillsIn(t *testing.T) {
 	_, err = unaddressed.Document.Send(noon)
 	require.EqualError(t, err, `Signers[0].Email: must be an e-mail address alone, as in ann@example.com, not "Ann <ann@example.com>"`)
 	_, err = template.Document.Send(noon)
-	require.EqualError(t, err, "Signers: a document needs a signer before it can be sent")
+	require.EqualError(t, err, "Signers: is empty: a document needs one before it can be sent")
 }
 
 func TestIDsRepeatWithTheirSeed(t *testing.T) {

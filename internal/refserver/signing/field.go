@@ -2,6 +2,7 @@ package signing
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"image"
 	"image/png"
@@ -106,17 +107,6 @@ func (v FieldValue) Drawn() bool { return v.Name != "" && FieldKind(v.Kind).draw
 
 // Check returns an [*Invalid] unless the template's names and its author's address are in order and its fields can stand in its PDF.
 func (t Template) Check() error {
-	if err := t.checkNames(); err != nil {
-		return err
-	}
-	var titles []string
-	for _, role := range t.Roles {
-		titles = append(titles, role.Title)
-	}
-	return CheckFields(t.Fields, titles, t.PDF)
-}
-
-func (t Template) checkNames() error {
 	names := []named{{"Name", t.Name}}
 	for i, role := range t.Roles {
 		names = append(names, named{fmt.Sprintf("Roles[%d].Title", i), role.Title}, named{fmt.Sprintf("Roles[%d].Colour", i), role.Colour})
@@ -124,15 +114,22 @@ func (t Template) checkNames() error {
 	for i, v := range t.Variables {
 		names = append(names, named{fmt.Sprintf("Variables[%d]", i), v})
 	}
-	if err := checkNames(names...); err != nil {
+	err := cmp.Or(
+		CheckCount("Roles", len(t.Roles), MaxPeople), CheckCount("Variables", len(t.Variables), MaxList),
+		checkNames(names...), checkEmail("AuthorEmail", t.AuthorEmail),
+	)
+	if err != nil {
 		return err
 	}
-	return checkEmail("AuthorEmail", t.AuthorEmail)
+	return CheckFields(t.Fields, t.titles(), t.PDF)
 }
 
 // CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses. How many pages a PDF has
 // is not known here; without one there is one page.
 func CheckFields(fields []Field, roles []string, pdf File) error {
+	if err := CheckCount("Fields", len(fields), MaxList); err != nil {
+		return err
+	}
 	for i, f := range fields {
 		wrong := func(name, format string, args ...any) error {
 			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Problem: fmt.Sprintf(format, args...)}
@@ -181,6 +178,9 @@ func (d Document) place(i int) string {
 
 // fill checks what the signer at index i entered against the fields, and returns it in the fields' order.
 func (d Document) fill(i int, entered []FieldValue) ([]FieldValue, error) {
+	if err := CheckCount("Fields", len(entered), MaxList); err != nil {
+		return nil, err
+	}
 	own, values := d.FieldsOf(i), []FieldValue(nil)
 	for j, v := range entered {
 		if slices.ContainsFunc(entered[:j], func(other FieldValue) bool { return v.Name != "" && other.Name == v.Name }) {

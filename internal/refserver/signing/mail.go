@@ -69,10 +69,7 @@ func (c *Change) notifyAll(what, body string) {
 
 // check checks the lengths. at is the path of the mail in the request.
 func (m Mail) check(at string) error {
-	if err := checkName(at+"subject", m.Subject); err != nil {
-		return err
-	}
-	return CheckLength(at+"message", m.Message, MaxText)
+	return cmp.Or(checkName(at+"subject", m.Subject), CheckLength(at+"message", m.Message, MaxText))
 }
 
 // checkEmail accepts one bare address.

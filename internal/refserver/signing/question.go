@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,13 +26,21 @@ var QuestionKinds = [...]QuestionKind{QuestionText, QuestionLongText, QuestionCh
 
 // Check returns an [*Invalid] unless the form's names are in order and every question can be answered.
 func (f Form) Check() error {
-	if err := f.checkNames(); err != nil {
+	if err := cmp.Or(CheckCount("Fields", len(f.Fields), MaxPeople), checkName("Title", f.Title)); err != nil {
 		return err
 	}
 	for i, q := range f.Fields {
+		at := fmt.Sprintf("Fields[%d].", i)
+		names := []named{{at + "Question", q.Question}}
+		for j, choice := range q.Choices {
+			names = append(names, named{fmt.Sprintf("%sChoices[%d]", at, j), choice})
+		}
+		if err := cmp.Or(CheckCount(at+"Choices", len(q.Choices), MaxList), checkNames(names...)); err != nil {
+			return err
+		}
 		sameQuestion := func(other FormField) bool { return other.Question == q.Question }
 		wrong := func(name, format string, args ...any) error {
-			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Problem: fmt.Sprintf(format, args...)}
+			return &Invalid{Field: at + name, Problem: fmt.Sprintf(format, args...)}
 		}
 		switch {
 		case q.Question == "":
@@ -45,17 +54,6 @@ func (f Form) Check() error {
 		}
 	}
 	return nil
-}
-
-func (f Form) checkNames() error {
-	names := []named{{"Title", f.Title}}
-	for i, q := range f.Fields {
-		names = append(names, named{fmt.Sprintf("Fields[%d].Question", i), q.Question})
-		for j, choice := range q.Choices {
-			names = append(names, named{fmt.Sprintf("Fields[%d].Choices[%d]", i, j), choice})
-		}
-	}
-	return checkNames(names...)
 }
 
 // check compares an answer with the question. No answer is an empty one.

@@ -10,9 +10,6 @@ import (
 
 // Sending a template or a form to people.
 
-// MaxReceivers is how many receivers one send may have.
-const MaxReceivers = 100
-
 // Instantiate makes a document from the template for its receivers and sends it: each receiver becomes a signer with a link
 // of its own. A role may have no receiver or several, who sign in any order among themselves, and one address may be several
 // receivers. Wrong inputs are an [*Invalid].
@@ -54,22 +51,23 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 func (t Template) noRole(receiver int, title string) error {
 	field := fmt.Sprintf("receiversList[%d].roleTitle", receiver)
 	if title == "" {
-		return &Invalid{Field: field, Problem: "is required; the template's roles are " + t.roleTitles()}
+		return &Invalid{Field: field, Problem: "is required; the template's roles are " + Quoted(t.titles())}
 	}
 	for _, role := range t.Roles {
 		if strings.EqualFold(strings.TrimSpace(role.Title), strings.TrimSpace(title)) {
 			return &Invalid{Field: field, Problem: fmt.Sprintf("%q must be exactly %q", title, role.Title)}
 		}
 	}
-	return &Invalid{Field: field, Problem: fmt.Sprintf("%q is not a role of the template, which has %s", title, t.roleTitles())}
+	return &Invalid{Field: field, Problem: fmt.Sprintf("%q is not a role of the template, which has %s", title, Quoted(t.titles()))}
 }
 
-func (t Template) roleTitles() string {
+// titles returns those of the roles.
+func (t Template) titles() []string {
 	titles := make([]string, len(t.Roles))
 	for i, role := range t.Roles {
 		titles[i] = role.Title
 	}
-	return Quoted(titles)
+	return titles
 }
 
 // EachRoleOnce returns an [*Invalid] unless each role of the template has exactly one of the receivers.
@@ -90,10 +88,10 @@ func (t Template) EachRoleOnce(receivers []Receiver) error {
 
 // check reports what is wrong for any template.
 func (p SendParams) check() error {
-	if n := len(p.Receivers); n < 1 || n > MaxReceivers {
-		return &Invalid{Field: "receiversList", Problem: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxReceivers, n)}
+	if n := len(p.Receivers); n < 1 || n > MaxPeople {
+		return &Invalid{Field: "receiversList", Problem: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxPeople, n)}
 	}
-	if err := p.Mail.check("mailData."); err != nil {
+	if err := cmp.Or(CheckCount("customVariables", len(p.Variables), MaxList), p.Mail.check("mailData.")); err != nil {
 		return err
 	}
 	for i, r := range p.Receivers {
@@ -102,14 +100,12 @@ func (p SendParams) check() error {
 		}
 	}
 	for i, v := range p.Variables {
-		if err := checkName(fmt.Sprintf("customVariables[%d].varName", i), v.Name); err != nil {
-			return err
-		}
-		if err := CheckLength(fmt.Sprintf("customVariables[%d].varValue", i), v.Value, MaxText); err != nil {
+		at := fmt.Sprintf("customVariables[%d].", i)
+		if err := cmp.Or(checkName(at+"varName", v.Name), CheckLength(at+"varValue", v.Value, MaxText)); err != nil {
 			return err
 		}
 		if len(v.Name) < 3 || v.Name[0] != '[' || v.Name[len(v.Name)-1] != ']' {
-			return &Invalid{Field: fmt.Sprintf("customVariables[%d].varName", i), Problem: "must be in square brackets, as in [v1]"}
+			return &Invalid{Field: at + "varName", Problem: "must be in square brackets, as in [v1]"}
 		}
 	}
 	return nil
@@ -120,13 +116,11 @@ func (r Receiver) check(at string) error {
 	if strings.TrimSpace(r.Name) == "" {
 		return &Invalid{Field: at + "name", Problem: "is required"}
 	}
-	if err := checkEmail(at+"email", r.Email); err != nil {
-		return err
-	}
-	if err := checkNames(named{at + "name", r.Name}, named{at + "roleTitle", r.RoleTitle}, named{at + "roleColour", r.RoleColour}); err != nil {
-		return err
-	}
-	return Mail{Subject: r.Subject, Message: r.Message}.check(at)
+	return cmp.Or(
+		checkEmail(at+"email", r.Email),
+		checkNames(named{at + "name", r.Name}, named{at + "roleTitle", r.RoleTitle}, named{at + "roleColour", r.RoleColour}),
+		Mail{Subject: r.Subject, Message: r.Message}.check(at),
+	)
 }
 
 // Send writes to the receivers with a link to the form; any of them can then submit it. Each message has a token of its

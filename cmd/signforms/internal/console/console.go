@@ -292,7 +292,7 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 var labels = map[string]string{
 	"Name": "the name", "Title": "the title", "URL": "the URL", "Event": "the event family", "Documents[]": "record", "Reason": "the reason",
 	"Email": "the e-mail address", "RespondentEmail": "the e-mail address", "Receivers": "the list of receivers", "Receivers[]": "receiver", "RoleTitle": "the role",
-	"Signers": "", "Signers[]": "signer", "Roles": "the list of roles", "Roles[]": "role", "Fields": "the list of questions", "Fields[]": "field",
+	"Signers": "the list of signers", "Signers[]": "signer", "Roles": "the list of roles", "Roles[]": "role", "Fields": "the list of fields", "Fields[]": "field",
 	"Question": "the question", "Choices[]": "choice", "Kind": "the kind", "Role": "the role", "Page": "the page", "X": "the place", "Variables[]": "variable",
 	"Times": "how often", "answers": "", "fields": "",
 }
