@@ -32,6 +32,7 @@ type world struct {
 	fixed    int    // records on a page where limits are ignored
 	refused  bool   // limits other than the first are refused
 	stuck    bool   // each page is the first
+	clamped  bool   // the last page stands behind the end too
 	extra    int    // records that the total counts beyond those of the list
 }
 
@@ -44,6 +45,7 @@ var worlds = map[string]world{
 	"total, refused behind":       {report: "total", empty: true},
 	"nothing, refused behind":     {report: "nothing", empty: true},
 	"total, oldest first":         {report: "total", oldest: true},
+	"nothing, last page repeated": {report: "nothing", clamped: true},
 	"nothing, oldest first":       {report: "nothing", oldest: true},
 	"total, no times":             {report: "total", untimed: true},
 	"total, torn":                 {report: "total", torn: true},
@@ -165,6 +167,9 @@ func (l *list) fetch(_ context.Context, r paging.Request) ([]record, paging.Answ
 	first := min((r.Page-1)*limit, len(records))
 	if l.stuck {
 		first = 0
+	}
+	if l.clamped {
+		first = min(first, max(len(records)-1, 0)/limit*limit)
 	}
 	records = records[first:min(first+limit, len(records))]
 	if l.empty && r.Page > 1 && len(records) == 0 {

@@ -108,16 +108,16 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 	}
 	whole := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the list
 	totalMoved := w.learn(r, a)
-	again := (r.Page == 2 && w.last.Page == 1 || w.ignored) && len(a.IDs) > 0 && !totalMoved &&
-		slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
-	whole = again && whole && w.least <= len(w.seen)
+	again := len(a.IDs) > 0 && !totalMoved && slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
+	ignores := again && (r.Page == 2 && w.last.Page == 1 || w.ignored)
+	whole = ignores && whole && w.least <= len(w.seen)
 	w.last, w.lastIDs, w.ignored = r, a.IDs, whole && !w.told && !w.ignored
 	switch {
 	case w.ignored:
 		return Request{r.Page + 1, r.Limit}, Reading
 	case whole:
 		return r, Whole
-	case again && !w.counted():
+	case ignores && !w.counted():
 		return r, Missing
 	case w.requests > 100+5*max(w.covered, w.least)/w.size:
 		return r, Restless
@@ -126,7 +126,7 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 	case len(a.IDs) > r.Limit:
 		return w.startPass()
 	}
-	return w.chain(r, a)
+	return w.chain(r, a, again)
 }
 
 // learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is covered
@@ -184,12 +184,12 @@ func (w *walk) isBehind(r Request, why Refusal) bool {
 	return r.Page > 1 && (why == NoSuchPage || w.behind && !w.told || w.total != nil && (r.Page-1)*r.Limit >= *w.total)
 }
 
-// chain takes a page that may continue the chain.
-func (w *walk) chain(r Request, a Answer) (Request, State) {
+// chain takes a page that may continue the chain, and whether it is the page before again.
+func (w *walk) chain(r Request, a Answer, again bool) (Request, State) {
 	n, start, wasBehind := len(a.IDs), (r.Page-1)*r.Limit, w.behind
 	w.behind, w.idle = false, w.idle+1
 	switch {
-	case wasBehind && (n == 0 && w.least <= w.covered || slices.Equal(a.IDs, w.end)): // the last page again is none
+	case wasBehind && (n == 0 && w.least <= w.covered || again): // the last page again is none
 		return r, Whole
 	case !w.links(r, a):
 		w.unlinked++
@@ -206,7 +206,7 @@ func (w *walk) chain(r Request, a Answer) (Request, State) {
 			return Request{r.Page + 1, r.Limit}, Reading
 		case w.requests == 1: // an empty second page ends a list that may end with the first
 			w.behind = w.told && w.mayEnd(start+n)
-		case !short: // that many are a full page
+		case !short || n > 0 && w.least > start+n: // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
 	}
@@ -254,8 +254,8 @@ func (w *walk) extend(start, limit int, a Answer) {
 	if beyond {
 		w.end = a.IDs
 	}
-	if w.covered = max(w.covered, start+n); beyond || n < limit {
-		w.covered = start + n
+	if beyond || n < limit && start+n < w.covered || n == limit && start+n > w.covered {
+		w.covered = start + n // a short page of known records may be the last one at another place
 	}
 	w.unlinked, w.overlap = 0, max(w.overlap/2, 2)
 	if n > 1 && !a.Times[n-1].IsZero() && a.Times[n-2].Equal(a.Times[n-1]) {
