@@ -152,7 +152,7 @@ func (d *diagnosis) noMatch(body []byte) {
 // body of few keys is in order by accident.
 func inOrder(body []byte) bool {
 	var value any
-	if bytes.Count(body, []byte(`":`)) < 5 || json.Unmarshal(body, &value) != nil {
+	if bytes.Count(body, []byte(`":`)) < 5 || json.Unmarshal(body, &value) != nil || body[0] == '"' {
 		return false
 	}
 	sorted, _ := json.Marshal(value)

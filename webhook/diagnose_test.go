@@ -107,6 +107,7 @@ func TestDiagnoseOrder(t *testing.T) {
 	}
 	for body, want := range map[string]bool{
 		`[{"a":1,"b":2,"c":3,"d":4,"e":5}]`:                    true,
+		`"{\"b\":1,\"a\":2,\"c\":3,\"d\":4,\"e\":5}"`:          false,
 		`[{"a":1,"b":2,"c":3,"d":4,"e":5},{"y":1,"\u007a":2}]`: true,
 		`[{"a":1,"b":2,"c":3,"d":4}]`:                          false, // may be so by accident
 		`[{"a":1,"b":2,"c":3,"d":4,"e":5},{"z":1,"y":2}]`:      false,

@@ -45,7 +45,7 @@ func TestProbe(t *testing.T) {
 		"2 records in documents; beside: documentsCount 3, formCount 1, message text 1, pagination.currentPage 1, " +
 			"pagination.totalDocuments 3",
 		"2 records in documents; status PENDING ×2\n", "1 record in documents; status SIGNED\n",
-		"limit=1, without a key\n  came     403 Forbidden, no list of records; beside: code forbidden, message text ",
+		"limit=1, without a key\n  came     403 Forbidden; beside: code forbidden, message text ",
 		"limit=1, with a wrong key\n", "the SDK's error: ErrForbidden\n", "documentId a UUID; createdAt " +
 			"9999-99-99T99:99:99.999Z",
 		"1 record in respondents", "1 record in responses",
@@ -66,9 +66,9 @@ func TestProbeOfOtherServices(t *testing.T) {
 		code   int
 	}{
 		"not JSON":      {200, "<html>" + secret + "</html>", []string{"200 OK, 22 bytes of text/html that are not JSON\n           the SDK's error: ErrUnavailable, unreadable answer"}, 0},
-		"empty":         {204, "", []string{"204 No Content, 0 bytes of no type that are not JSON"}, 0},
+		"empty":         {204, "", []string{"204 No Content, no body"}, 0},
 		"a list alone":  {200, `[{"documentId":7,"status":"` + secret + `","owner":"` + secret + `"},{}]`, []string{"2 records in the answer itself; status text 1, none in 1 record"}, 0},
-		"another field": {200, `{"` + secret + `":[],"total":57,"weight":57,"ok":true}`, []string{"0 records in field 1; beside: field 2 (number), field 3 (boolean), total 57\n"}, 0},
+		"another field": {200, `{"` + secret + `":[],"total":57,"weight":57,"ok":true}`, []string{"0 records in field 1; beside: field 2 (number 1), field 3 (boolean), total 57\n"}, 0},
 		"names": {200, `{"documents":[{"documentId":"` + secret + `","createdAt":"` + secret + `","documentName":"` + secret + `"}]}`, []string{"documentId text 1", "documentId a text of 9 characters; createdAt a text of 9 characters; updatedAt none in 1 record\n",
 			"note     the SDK sent nothing: the template's id must be a UUID such as 0d8e3a4c"}, 0},
 		"other kinds": {200, `{"zoe":[{"documentId":12,"createdAt":true,"updatedAt":{"a":1}}],"adam":[{"documentId":"` + secret + `"}]}`, []string{"1 record in field 1",
@@ -76,14 +76,20 @@ func TestProbeOfOtherServices(t *testing.T) {
 		"an object": {200, `{"documents":{"documentId":"a","history":[{},{}]}}`, []string{"1 record in documents, which is an object; "}, 0},
 		"an order": {200, `{"documents":[{"documentId":"a"},{"documentId":"b"},{"documentId":"b"},{"documentId":"a"}],"next":null}`,
 			[]string{"documentId text 1, text 2 ×2, text 1", "next null"}, 0},
-		"too many": {429, `{"message":"` + secret + `"}`, []string{"429 Too Many Requests"}, cli.ExitPartial},
-		"an error": {500, secret, []string{"500 Internal Server Error, 9 bytes of text/plain that are not JSON\n           the SDK's error: ErrUnavailable\n"}, 0},
+		"numbers":          {200, `{"documents":[{"documentId":71},{"documentId":72},{"documentId":72}]}`, []string{"documentId (number 1), (number 2) ×2"}, 0},
+		"errors in a list": {400, `{"errors":[{"documentId":"a"}]}`, []string{"400 Bad Request\n"}, 0},
+		"cut off":          {200, `{"documents":[`, []string{"200 OK, cut off after 14 bytes"}, 0},
+		"too many":         {429, `{"message":"` + secret + `"}`, []string{"429 Too Many Requests"}, cli.ExitPartial},
+		"an error":         {500, secret, []string{"500 Internal Server Error, 9 bytes of text/plain that are not JSON\n           the SDK's error: ErrUnavailable\n"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newService(t, nil)
 			gets := 0
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				gets++
+				if name == "cut off" {
+					w.Header().Set("Content-Length", "100")
+				}
 				w.WriteHeader(c.status)
 				fmt.Fprint(w, c.body)
 			}))

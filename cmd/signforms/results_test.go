@@ -255,6 +255,7 @@ func TestWhatIsWrongWithAFile(t *testing.T) {
 		"Buyer.name,Buyer.email\nAnn,a@example.com\nAnn,A@Example.com\n": "lines 2 and 3 have the same address: remove one, or say " +
 			"--repeat-addresses to send to both",
 		"Buyer.name,Buyer.email,Seller.name,Seller.email\nAnn,a@example.com,Cem,c@example.com\nBen,b@example.com,Ann,a@example.com\n": "lines 2 and 3 have",
+		"Buyer.name,Buyer.email,Seller.name,Seller.email\nAnn,a@example.com,Cem,c@example.com\nCem,c@example.com,Cem,c@example.com\n": "lines 2 and 3 have",
 	} {
 		m := newMailing(t, text)
 		_, stderr := m.sends(t, m.path, cli.ExitUsage)

@@ -208,8 +208,8 @@ func newWebhookDiagnose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diagnose [FILE]",
 		Short: "Say why a delivery is refused",
-		Long: `Diagnose tries known mistakes of senders and receivers, and names the one with which the signature would
-match. It ends with exit code 0 when the delivery is genuine, else with 1. It prints no secrets.`,
+		Long: `Diagnose tries known mistakes of senders and receivers, and says which of them explain the delivery, if one does.
+It ends with exit code 0 when the delivery is genuine, else with 1. It prints no secrets.`,
 		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := d.secrets.read(cmd.ErrOrStderr())

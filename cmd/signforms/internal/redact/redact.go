@@ -19,7 +19,7 @@ import (
 
 // Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
 type Replacer struct {
-	// Marks has numbers and booleans replaced by texts that say so, instead of by 1 and false.
+	// Marks has numbers and booleans replaced by texts that say so, equal numbers by equal ones, instead of by 1 and false.
 	Marks bool
 
 	made  map[string]string // replacements by value
@@ -102,7 +102,8 @@ func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) err
 		return write(out, v)
 	case json.Number:
 		if !slices.Contains(plain, field) || len(v) > maxDigits {
-			return write(out, r.marked("(number)", json.Number("1")))
+			numbered := r.make("number "+string(v), "number", func(n int) string { return fmt.Sprintf("(number %d)", n) })
+			return write(out, r.marked(numbered, json.Number("1")))
 		}
 		return write(out, v)
 	case bool:

@@ -78,7 +78,7 @@ func (c *sendCommand) columns(header []string) (columns [][]string, err error) {
 		found := columnName.FindStringSubmatch(strings.TrimSpace(cell))
 		if found == nil || found[2] != "" && (found[1] == "") != c.form {
 			return nil, fmt.Errorf("column %q: the columns are ROLE.name and ROLE.email, such as Buyer.name, for a form "+
-				"name and email, and [variable]", cell)
+				"name and email, and [variable], in a file in UTF-8", cell)
 		}
 		same := func(other []string) bool { return strings.EqualFold(other[0], found[0]) }
 		if slices.ContainsFunc(columns, same) {
@@ -133,19 +133,22 @@ func (c *sendCommand) wrongLines(people []mailing) (wrong []error) {
 	return wrong
 }
 
-// repeated names the lines with an address of an earlier line. Who is in every line in the same role, such as the seller
-// to many buyers, does not count beside others.
+// repeated names the lines with an address of an earlier line. Who is in every line in the same role and in no other,
+// such as the seller to many buyers, does not count beside others.
 func repeated(people []mailing) (wrong []error) {
 	type who struct{ role, address string }
 	of := func(r signforms.Receiver) who { return who{r.RoleTitle, strings.ToLower(r.Email)} }
-	times, earlier := map[who]int{}, map[string]string{}
+	times, all, earlier := map[who]int{}, map[string]int{}, map[string]string{}
 	for _, p := range people {
 		for _, r := range p.receivers {
 			times[of(r)]++
+			all[of(r).address]++
 		}
 	}
 	for _, p := range people {
-		common := func(r signforms.Receiver) bool { return times[of(r)] == len(people) }
+		common := func(r signforms.Receiver) bool {
+			return times[of(r)] == len(people) && all[of(r).address] == len(people)
+		}
 		own := slices.DeleteFunc(slices.Clone(p.receivers), common)
 		if len(own) == 0 {
 			own = p.receivers

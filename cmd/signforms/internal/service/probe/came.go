@@ -20,6 +20,12 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 		return "no answer", ""
 	}
 	text = strings.TrimSpace(fmt.Sprintf("%d %s", x.status, http.StatusText(x.status)))
+	switch {
+	case x.cut:
+		return fmt.Sprintf("%s, cut off after %d bytes", text, len(x.body)), ""
+	case len(x.body) == 0:
+		return text + ", no body", ""
+	}
 	plain := bytes.TrimPrefix(x.body, []byte("\ufeff")) // as some services write first
 	redacted, err := r.redact.JSON(plain)
 	if err != nil {
@@ -28,9 +34,12 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 	whole, raw := decoded(redacted), decoded(plain)
 	name, records := list(whole, func(key string) string { return key })
 	_, rawRecords := list(raw, r.redact.FieldName)
-	if records == nil {
+	switch {
+	case x.status/100 != 2:
+		records = nil
+	case records == nil:
 		text += ", no list of records"
-	} else {
+	default:
 		text += fmt.Sprintf(", %s %s", count(len(records), "record"), name)
 	}
 	for _, field := range fields {

@@ -42,6 +42,7 @@ type exchange struct {
 	status      int // 0: there was no answer
 	contentType string
 	body        []byte
+	cut         bool // the connection ended before the body
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -71,7 +72,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	w.seen.status, w.seen.contentType = resp.StatusCode, resp.Header.Get("Content-Type")
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBody))
 	resp.Body.Close()
-	w.seen.body = body
+	w.seen.body, w.seen.cut = body, err != nil
 	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 	return resp, nil
 }
