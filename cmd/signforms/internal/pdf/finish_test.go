@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,14 +88,19 @@ func TestFinishForeignFiles(t *testing.T) {
 	sealer := newSealer(t)
 	for _, name := range foreign(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
 			original := readFile(t, name)
 			pages, err := pdf.Inspect(original)
 			require.NoError(t, err)
+			stamped := "Stamped Zoë Привет"
+			if name == "testdata/pdftex.pdf" { // drawing with these fonts takes long
+				stamped += " 田中 한국"
+			}
 			finished, err := pdf.Finish(original, []pdf.Mark{
-				{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: "Stamped Zoë Привет 田中 한국"}, squareOn(t, pages[0]),
+				{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: stamped}, squareOn(1, pages[0]),
 			}, certificate(), sealer)
 			require.NoError(t, err)
-			requireSquare(t, finished, pages[0])
+			requireSquares(t, finished, pages[:1])
 			file := save(t, finished)
 			require.Contains(t, tool(t, "qpdf", "--check", file), "No syntax or stream encoding errors found")
 			seal := tool(t, "pdfsig", file)
@@ -100,7 +108,7 @@ func TestFinishForeignFiles(t *testing.T) {
 			require.Contains(t, seal, "Total document signed")
 			text := tool(t, "pdftotext", file, "-")
 			hash := sha256.Sum256(original)
-			for _, want := range []string{hex.EncodeToString(hash[:]), "Zoë", "Привет", "田中", "한국", "Document 0d8e3a4c", "192.0.2.7", "SHA-256"} {
+			for _, want := range append(strings.Fields(stamped), hex.EncodeToString(hash[:]), "Document 0d8e3a4c", "192.0.2.7", "SHA-256") {
 				require.Contains(t, text, want)
 			}
 			for _, word := range strings.Fields(tool(t, "pdftotext", name, "-")) {
@@ -120,52 +128,63 @@ func TestChangedByteBreaksTheSeal(t *testing.T) {
 }
 
 // redSquare is a picture that is on no page of the test files.
-func redSquare(t *testing.T) []byte {
-	t.Helper()
+var redSquare = sync.OnceValue(func() []byte {
 	picture := image.NewRGBA(image.Rect(0, 0, 40, 40))
-	for x := range 40 {
-		for y := range 40 {
-			picture.Set(x, y, color.RGBA{R: 255, A: 255})
-		}
-	}
+	draw.Draw(picture, picture.Bounds(), image.NewUniform(color.RGBA{R: 255, A: 255}), image.Point{}, draw.Src)
 	var out bytes.Buffer
-	require.NoError(t, png.Encode(&out, picture))
+	if err := png.Encode(&out, picture); err != nil {
+		panic(err)
+	}
 	return out.Bytes()
+})
+
+// squareOn is a mark that draws a red square of 59.5 points on page n.
+func squareOn(n int, page pdf.Page) pdf.Mark {
+	return pdf.Mark{Page: n, X: 0.62, Y: 0.17, Width: 59.5 / page.Width, Height: 59.5 / page.Height, Image: redSquare()}
 }
 
-// squareOn is a mark that draws a red square of 59.5 points on the first page.
-func squareOn(t *testing.T, page pdf.Page) pdf.Mark {
+// requireSquares requires that on each page the square is drawn where it was placed, and the page as large as it was.
+func requireSquares(t *testing.T, finished []byte, pages []pdf.Page) {
 	t.Helper()
-	return pdf.Mark{Page: 1, X: 0.62, Y: 0.17, Width: 59.5 / page.Width, Height: 59.5 / page.Height, Image: redSquare(t)}
+	for i, drawn := range render(t, finished, len(pages)) {
+		page := pages[i]
+		left, top, right, bottom := drawn.redBounds()
+		require.InDeltaSlice(t, []float64{0.62 * page.Width, 0.17 * page.Height, 0.62*page.Width + 59.5, 0.17*page.Height + 59.5, page.Width, page.Height},
+			[]float64{left, top, right, bottom, float64(drawn.width), float64(drawn.height)}, 2, "page %d", i+1)
+	}
 }
 
-// requireSquare requires that the square is drawn where it was placed, and the page as large as it was.
-func requireSquare(t *testing.T, finished []byte, page pdf.Page) {
-	t.Helper()
-	drawn := render(t, finished)
-	left, top, right, bottom := redBounds(drawn)
-	require.InDeltaSlice(t, []float64{0.62 * page.Width, 0.17 * page.Height, 0.62*page.Width + 59.5, 0.17*page.Height + 59.5, page.Width, page.Height},
-		[]float64{left, top, right, bottom, float64(drawn.Bounds().Dx()), float64(drawn.Bounds().Dy())}, 2)
+// drawnPage is a page as a viewer shows it, a pixel for each point. A pixel is three bytes: red, green and blue.
+type drawnPage struct {
+	width, height int
+	pixels        []byte
 }
 
-// render draws the first page as a viewer shows it, a pixel for each point.
-func render(t *testing.T, data []byte) image.Image {
+// render draws the first pages.
+func render(t *testing.T, data []byte, pages int) []drawnPage {
 	t.Helper()
 	file := save(t, data)
-	prefix := strings.TrimSuffix(file, ".pdf")
-	tool(t, "pdftoppm", "-cropbox", "-png", "-singlefile", "-r", "72", file, prefix)
-	drawn, err := png.Decode(bytes.NewReader(readFile(t, prefix+".png")))
+	tool(t, "pdftoppm", "-cropbox", "-r", "72", "-l", strconv.Itoa(pages), file, file)
+	names, err := filepath.Glob(file + "-*.ppm")
 	require.NoError(t, err)
+	require.Len(t, names, pages)
+	drawn := make([]drawnPage, pages)
+	for i, name := range names {
+		d := &drawn[i]
+		d.pixels = readFile(t, name)
+		_, err := fmt.Sscanf(string(d.pixels[:min(len(d.pixels), 30)]), "P6\n%d %d\n255\n", &d.width, &d.height)
+		require.NoError(t, err)
+		d.pixels = d.pixels[len(d.pixels)-3*d.width*d.height:]
+	}
 	return drawn
 }
 
-// redBounds returns the edges of the red pixels, in pixels.
-func redBounds(drawn image.Image) (left, top, right, bottom float64) {
+// redBounds returns the edges of the red pixels.
+func (d drawnPage) redBounds() (left, top, right, bottom float64) {
 	left, top = math.Inf(1), math.Inf(1)
-	for y := range drawn.Bounds().Dy() {
-		for x := range drawn.Bounds().Dx() {
-			r, g, b, _ := drawn.At(x, y).RGBA()
-			if r > 0xc000 && g < 0x4000 && b < 0x4000 {
+	for y := range d.height {
+		for x := range d.width {
+			if p := d.pixels[3*(y*d.width+x):]; p[0] > 0xc0 && p[1] < 0x40 && p[2] < 0x40 {
 				left, top = min(left, float64(x)), min(top, float64(y))
 				right, bottom = max(right, float64(x+1)), max(bottom, float64(y+1))
 			}
@@ -184,14 +203,14 @@ func TestFinishAddsToTheForm(t *testing.T) {
 func TestCertificateOfManySigners(t *testing.T) {
 	cert := certificate()
 	long := strings.Repeat("Maximiliane-Wilhelmine ", 12)
-	for range 40 {
+	for range 10 {
 		cert.Signers = append(cert.Signers, pdf.CertificateSigner{Name: long, Email: strings.Repeat("x", 200) + "@example.com", Role: "Witness", Status: "SIGNED"})
 		cert.Events = append(cert.Events, pdf.CertificateEvent{At: day, Who: long, What: "signed", Address: "2001:db8::1"})
 	}
 	finished, err := pdf.Finish(readFile(t, "testdata/cairo.pdf"), nil, cert, newSealer(t))
 	require.NoError(t, err)
 	text := tool(t, "pdftotext", save(t, finished), "-")
-	require.Equal(t, 80, strings.Count(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(long), " ")))
+	require.Equal(t, 20, strings.Count(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(long), " ")))
 }
 
 func TestCertificateNamesWhatTheFontsLack(t *testing.T) {

@@ -1,6 +1,8 @@
 package pdf_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,57 +10,55 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
-// finishedWithSquare stamps a red square of 59.5 points on the first page and requires that it is drawn where it was placed.
-func finishedWithSquare(t *testing.T, original []byte) []byte {
+// finishedWithSquares stamps a red square of 59.5 points on each page and requires that it is drawn where it was placed.
+func finishedWithSquares(t *testing.T, original []byte) []byte {
 	t.Helper()
 	pages, err := pdf.Inspect(original)
 	require.NoError(t, err)
-	finished, err := pdf.Finish(original, []pdf.Mark{squareOn(t, pages[0])}, certificate(), newSealer(t))
+	var marks []pdf.Mark
+	for i, page := range pages {
+		marks = append(marks, squareOn(i+1, page))
+	}
+	finished, err := pdf.Finish(original, marks, certificate(), newSealer(t))
 	require.NoError(t, err)
-	requireSquare(t, finished, pages[0])
+	requireSquares(t, finished, pages)
 	require.Contains(t, tool(t, "qpdf", "--check", save(t, finished)), "No syntax or stream encoding errors found")
 	return finished
 }
 
-// TestContentCannotReachTheMarks: each content ends in a way that would hide or move what follows in the same stream.
+// TestContentCannotReachTheMarks: each content ends in a way that would hide or move what follows in the same stream. It is a page's whole
+// content, and the second part of another's.
 func TestContentCannotReachTheMarks(t *testing.T) {
-	const text = "BT /F1 24 Tf 72 700 Td (Hello) Tj ET "
-	resources := "/Resources<</Font<</F1 5 0 R>>/Properties<</L 6 0 R>>>>"
 	ends := []string{
 		"% a comment", "Q Q Q", "Q Q .1 0 0 .1 0 0 cm", "q q .1 0 0 .1 0 0 cm", "0 0 9 9 re W n", "BT 3 Tr ET", "BT 3 Tr", "(open", "<41", "[", "<<",
 		"BI /W 9 /H 9 /BPC 8 /CS /G ID ab", "/OC /L BDC", "BX", "0 0 m 9 9 l",
 	}
-	for i, end := range ends {
-		t.Run(end, func(t *testing.T) {
-			all := []struct{ contents, first, second string }{{"4 0 R", text + end, ""}, {"[4 0 R 7 0 R]", "q", text + end}}
-			for _, c := range all[i%2 : i%2+1] { // rendering takes long
-				original := build("<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</OFF[6 0 R]>>>>>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
-					"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents "+c.contents+resources+">>", stream("", []byte(c.first)),
-					"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", "<</Type/OCG/Name(Layer)>>", stream("", []byte(c.second)))
-				finished := finishedWithSquare(t, original)
-				require.Contains(t, tool(t, "pdftotext", save(t, finished), "-"), "Hello")
-				if c.first == "q" { // viewers guess what qBT means
-					require.Contains(t, tool(t, "qpdf", "--qdf", "--stream-data=uncompress", save(t, finished), "-"), "q\nBT /F1")
-				}
-			}
-		})
+	objects := []string{"<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[4 0 R]/D<</OFF[4 0 R]>>>>>>", "",
+		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>", "<</Type/OCG/Name(Layer)>>", stream("", []byte("q"))}
+	var kids string
+	for _, end := range ends {
+		n := len(objects) + 1
+		kids += fmt.Sprintf("%d 0 R %d 0 R ", n+1, n+2)
+		objects = append(objects, stream("", []byte("BT /F1 24 Tf 20 150 Td (Hello) Tj ET "+end)),
+			fmt.Sprintf("<</Type/Page/Parent 2 0 R/Contents %d 0 R>>", n), fmt.Sprintf("<</Type/Page/Parent 2 0 R/Contents[5 0 R %d 0 R]>>", n))
 	}
+	objects[1] = fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]/MediaBox[0 0 200 200]/Resources<</Font<</F1 3 0 R>>/Properties<</L 4 0 R>>>>>>", 2*len(ends), kids)
+	finished := save(t, finishedWithSquares(t, build(objects...)))
+	require.Equal(t, 2*len(ends), strings.Count(tool(t, "pdftotext", finished, "-"), "Hello"))
+	require.Equal(t, len(ends), strings.Count(tool(t, "qpdf", "--qdf", "--stream-data=uncompress", finished, "-"), "q\nBT /F1"),
+		"viewers guess what qBT means")
 }
 
 // TestMarksStandUpright: the rotation may be inherited and may go round more than once.
 func TestMarksStandUpright(t *testing.T) {
-	for where, rotations := range map[string][]string{"page": {"0", "180", "-90", "-270"}, "tree": {"90", "270", "450", "720"}} {
-		for _, rotate := range rotations {
-			t.Run(where+" "+rotate, func(t *testing.T) {
-				page, tree := "", "/Rotate "+rotate
-				if where == "page" {
-					page, tree = tree, ""
-				}
-				finishedWithSquare(t, build("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]"+tree+">>",
-					"<</Type/Page/Parent 2 0 R/MediaBox[10 20 605 862]"+page+">>"))
-			})
-		}
-	}
+	original := build("<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 8/Kids[3 0 R 4 0 R 5 0 R 6 0 R 7 0 R 9 0 R 11 0 R 13 0 R]/MediaBox[10 20 310 220]>>",
+		"<</Type/Page/Parent 2 0 R/Rotate 0>>", "<</Type/Page/Parent 2 0 R/Rotate 180>>",
+		"<</Type/Page/Parent 2 0 R/Rotate -90>>", "<</Type/Page/Parent 2 0 R/Rotate -270>>",
+		"<</Type/Pages/Parent 2 0 R/Count 1/Kids[8 0 R]/Rotate 90>>", "<</Type/Page/Parent 7 0 R>>",
+		"<</Type/Pages/Parent 2 0 R/Count 1/Kids[10 0 R]/Rotate 270>>", "<</Type/Page/Parent 9 0 R>>",
+		"<</Type/Pages/Parent 2 0 R/Count 1/Kids[12 0 R]/Rotate 450>>", "<</Type/Page/Parent 11 0 R>>",
+		"<</Type/Pages/Parent 2 0 R/Count 1/Kids[14 0 R]/Rotate 720>>", "<</Type/Page/Parent 13 0 R>>")
+	finishedWithSquares(t, original)
 }
 
 // TestTagsGo: the text of a tagged file stays, without the structure that led to it.
@@ -67,7 +67,7 @@ func TestTagsGo(t *testing.T) {
 		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/StructParents 0/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
 		stream("", []byte("/P <</MCID 0>> BDC BT /F1 24 Tf 72 700 Td (Hello) Tj ET EMC")), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
 		"<</Type/StructTreeRoot/K 7 0 R/ParentTree<</Nums[0[7 0 R]]>>>>", "<</Type/StructElem/S/P/P 6 0 R/Pg 3 0 R/K 0>>")
-	finished := save(t, finishedWithSquare(t, original))
+	finished := save(t, finishedWithSquares(t, original))
 	require.Regexp(t, `Tagged: +no`, tool(t, "pdfinfo", finished))
 	require.Contains(t, tool(t, "pdftotext", finished, "-"), "Hello")
 }
