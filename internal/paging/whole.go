@@ -119,7 +119,7 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 		return r, Whole
 	case ignores && !w.counted():
 		return r, Missing
-	case w.requests > 100+5*max(w.covered, w.least)/w.size:
+	case w.requests > 100+5*max(min(w.covered, len(w.seen)), w.least)/w.size:
 		return r, Restless
 	case w.number > 1:
 		return w.passOn(r, a)
