@@ -135,10 +135,9 @@ func CheckFields(fields []Field, roles []string, pdf File) error {
 			return &Invalid{Field: fmt.Sprintf("Fields[%d].%s", i, name), Problem: fmt.Sprintf(format, args...)}
 		}
 		sameName := func(other Field) bool { return other.Name == f.Name }
-		if err := checkName(fmt.Sprintf("Fields[%d].Name", i), f.Name); err != nil {
-			return err
-		}
-		switch {
+		switch long := tooLong(f.Name, MaxName); {
+		case long != "":
+			return wrong("Name", "%s", long)
 		case f.Name == "":
 			return wrong("Name", "is empty")
 		case slices.ContainsFunc(fields[:i], sameName):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -221,6 +222,9 @@ func cutPerson(line string) (name, email string, ok bool) {
 func errIncomplete(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return pdf.ErrTooLarge
+	}
+	if _, full := errors.AsType[*fs.PathError](err); full { // the file that it was to be kept in
+		return err
 	}
 	return errors.New("the form did not arrive whole: send it again")
 }

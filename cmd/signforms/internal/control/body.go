@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"reflect"
 	"slices"
@@ -78,6 +79,9 @@ func rawBody(r *http.Request) ([]byte, error) {
 	_, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, wire.MaxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, tooLarge
+	}
+	if _, full := errors.AsType[*fs.PathError](err); full { // the file that it was to be kept in
+		return nil, failure(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 	}
 	if err != nil {
 		return nil, badBody("broke off: %v", err)

@@ -18,6 +18,11 @@ import (
 // ServeHTTP answers a request in its workspace. Until Open all paths but /livez answer 503.
 func (ws *Workspaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBody) // bodies are held in memory
+	if r.ContentLength < 0 || r.ContentLength > smallBody {
+		body := &upload{ReadCloser: r.Body, ctx: r.Context(), turns: ws.turns, dir: ws.uploadDir()}
+		defer body.end()
+		r.Body = body
+	}
 	switch {
 	case r.URL.Path == "/livez":
 		w.WriteHeader(http.StatusOK)

@@ -47,7 +47,8 @@ type Workspaces struct {
 	data     *files // nil: all is in memory
 	finisher *finisher
 	first    *workspace
-	readers  atomic.Int64 // of events, see control.Config
+	readers  atomic.Int64  // of events, see control.Config
+	turns    chan struct{} // of uploads
 
 	ready  atomic.Bool
 	ending context.Context // its end ends the streams of events
@@ -62,7 +63,7 @@ type Workspaces struct {
 
 // New returns workspaces that have not started. The caller closes them.
 func New(ctx context.Context, c Config) (*Workspaces, error) {
-	ws := &Workspaces{config: c, byID: map[string]*workspace{}, byName: map[string]*workspace{}, byPrefix: map[string]*workspace{}}
+	ws := &Workspaces{config: c, turns: make(chan struct{}, maxUploads), byID: map[string]*workspace{}, byName: map[string]*workspace{}, byPrefix: map[string]*workspace{}}
 	ws.ending, ws.end = context.WithCancel(context.Background())
 	if c.Store != nil {
 		ws.config.Service.Storage = c.Store
