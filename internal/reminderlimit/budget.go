@@ -86,9 +86,6 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 		if err == nil && slot.id == "" {
 			err = c.sleep(ctx, next, changed)
 		}
-		if err != nil && ctx.Err() != nil {
-			err = ctx.Err() // it explains the other
-		}
 		if err != nil || slot.id != "" {
 			return slot, err
 		}
