@@ -208,9 +208,7 @@ func (s *Server) Close() {
 		s.running.Wait()
 		s.finishing.close()
 		s.outgoing.CloseIdleConnections()
-		if err := s.store.Close(); err != nil { // saves what waited for the next change
-			s.logger.Warn("saving at the end; nothing is lost", "error", err)
-		}
+		s.store.Close()
 		s.happenings.close()
 	})
 }

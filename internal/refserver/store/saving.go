@@ -192,18 +192,12 @@ func lastOfEach(writes []Write) []Write {
 	return out
 }
 
-// Close saves what waits for the next change. Then nothing is changed or saved any more.
-func (s *Store) Close() error {
+// Close waits for the change under way. Then nothing is changed or saved any more, not even what the next save would carry: it follows
+// from time alone.
+func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed.Store(true)
-	if err := s.Stopped(); err != nil {
-		return err
-	}
-	if len(s.unsaved) == 0 {
-		return nil
-	}
-	return s.commit(s.now(), s.unsaved)
 }
 
 // Closed reports whether Close was called.

@@ -98,7 +98,6 @@ func TestASaveThatNobodyKnowsOfStopsTheStore(t *testing.T) {
 		k.save = func([]string) error { t.Error("a save after one that is in doubt"); return nil }
 		require.ErrorIs(t, putTemplate(s, "b"), store.ErrStopped)
 		require.ErrorIs(t, s.Stopped(), store.ErrStopped)
-		require.ErrorIs(t, s.Close(), store.ErrStopped)
 	}
 }
 
