@@ -3,6 +3,7 @@ package refserver
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
@@ -31,8 +32,8 @@ func convertRecords[From, To any](all store.Records[From], convert func(From) To
 
 func internalTemplate(t Template) signing.Template {
 	return signing.Template{
-		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: t.Roles,
-		Ordered: t.SigningOrder, Variables: t.Variables, PDF: signing.NewFile(t.PDF), Fields: t.Fields, ExpiresFor: t.ExpiresFor,
+		Name: t.Name, AuthorEmail: cmp.Or(t.AuthorEmail, authorEmail), Roles: slices.Clone(t.Roles), Ordered: t.SigningOrder,
+		Variables: slices.Clone(t.Variables), PDF: signing.NewFile(t.PDF), Fields: slices.Clone(t.Fields), ExpiresFor: t.ExpiresFor,
 	}
 }
 
@@ -52,7 +53,7 @@ func internalForm(f Form) signing.Form {
 func internalDocument(d Document) signing.Document {
 	return signing.Document{
 		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
-		Ordered: d.SigningOrder, PDF: signing.NewFile(d.PDF), Fields: d.Fields, ExpiresFor: d.ExpiresFor,
+		Ordered: d.SigningOrder, PDF: signing.NewFile(d.PDF), Fields: slices.Clone(d.Fields), ExpiresFor: d.ExpiresFor,
 	}
 }
 
@@ -94,8 +95,8 @@ func publicDelivery(d store.Delivery) Delivery {
 // publicTemplate converts t, with the number of documents that were made from it.
 func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
-		ID: t.ID, Name: t.Name, Roles: t.Roles, SigningOrder: t.Ordered, Fields: append([]TemplateField{}, t.Fields...),
-		Variables: t.Variables, AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
+		ID: t.ID, Name: t.Name, Roles: slices.Clone(t.Roles), SigningOrder: t.Ordered, Fields: append([]TemplateField{}, t.Fields...),
+		Variables: slices.Clone(t.Variables), AuthorEmail: t.AuthorEmail, Archived: t.Archived, ExpiresFor: t.ExpiresFor, CreatedAt: t.CreatedAt,
 		UpdatedAt: t.UpdatedAt, HasPDF: t.PDF.SHA256 != "", Documents: documents,
 	}
 }

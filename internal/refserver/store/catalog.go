@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/refserver/signing"
@@ -95,7 +94,6 @@ func templateKey(t *signing.Template) key { return keyOf(t.CreatedAt, t.ID) }
 // PutTemplate adds or replaces a template.
 func (tx *Tx) PutTemplate(t signing.Template) {
 	ts := &tx.s.templates
-	t.Roles, t.Variables = slices.Clone(t.Roles), slices.Clone(t.Variables)
 	old, next := ts.byID[t.ID], &t
 	tx.putFiles(filesOfTemplate(old), filesOfTemplate(next))
 	tx.change(func() { ts.replace(old, next) }, func() { ts.replace(next, old) })
@@ -175,7 +173,6 @@ func newForms() forms {
 
 // PutForm adds or replaces a form.
 func (tx *Tx) PutForm(f signing.Form) {
-	f.Fields = slices.Clone(f.Fields)
 	fs := &tx.s.forms
 	old := fs.byID[f.ID]
 	tx.change(func() { fs.replace(old, &f) }, func() { fs.replace(&f, old) })

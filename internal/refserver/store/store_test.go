@@ -90,7 +90,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 	before := dump(t, s, d.ID, "f")
 	require.Contains(t, before, "dlv_0000000001 pending")
 
-	var token string // of a document that is rolled back
+	var token, response string // of a document and a form response that are rolled back
 	everything := func(tx *store.Tx) {
 		created, err := signing.Create(signing.Document{Signers: []signing.Signer{{}}}, ids, noon)
 		require.NoError(t, err)
@@ -101,6 +101,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 		tx.PutForm(form)
 		submitted, err := form.Submit(signing.SubmitParams{}, ids, noon)
 		require.NoError(t, err)
+		response = submitted.Response.ObjectID
 		tx.Apply(submitted)
 		got, err := tx.Document(d.ID)
 		require.NoError(t, err)
@@ -123,6 +124,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 		require.False(t, tx.KnowsKey("k"))
 		_, _, ok := tx.DocumentByToken(token)
 		require.False(t, ok, "the signing link of a document that never was opens nothing")
+		require.Empty(t, tx.KindOf(response))
 		_, _, ok = tx.DocumentByToken(d.Signers[1].Token)
 		require.True(t, ok, "signing links of the restored document open it")
 	})
