@@ -137,19 +137,28 @@ func TestTransportThatReturnsNothing(t *testing.T) {
 }
 
 // TestRepeatedRequestIsStoppedOnAConnectionOfAnother: HTTP/2 may repeat a request on a connection that was made for another call, and then reports no GetConn.
+// HTTP/1.1 would write on its connection, although the context has ended.
 func TestRepeatedRequestIsStoppedOnAConnectionOfAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-			trace := httptrace.ContextClientTrace(req.Context())
-			trace.GetConn("api.example.com:443")
-			trace.GotConn(httptrace.GotConnInfo{})
-			trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
-			trace.GotConn(httptrace.GotConnInfo{})
-			return nil, req.Context().Err()
-		})))
-		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-		require.ErrorContains(t, err, "a second time, and was stopped")
-	})
+	for field, writable := range map[string]bool{":path": true, "Host": false} {
+		synctest.Test(t, func(t *testing.T) {
+			conn, far := net.Pipe()
+			go io.Copy(io.Discard, far)
+			err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(req.Context())
+				trace.GetConn("api.example.com:443")
+				trace.GotConn(httptrace.GotConnInfo{})
+				trace.WroteHeaderField(field, nil)
+				trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
+				trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+				return nil, req.Context().Err()
+			})))
+			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			require.ErrorContains(t, err, "a second time, and was stopped")
+			_, err = conn.Write([]byte{0})
+			require.Equal(t, writable, err == nil, field)
+			conn.Close()
+		})
+	}
 }
 
 // TestRequestsWithoutABodyOverHTTP1: they look as they would without the guard against repeating them.
