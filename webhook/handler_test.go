@@ -103,7 +103,7 @@ func TestHandlerSizes(t *testing.T) {
 		})
 		t.Run(name+" byte by byte, of unknown length", func(t *testing.T) {
 			r := webhooktest.NewRequest(target, secret, noon, []byte(body))
-			r.Body, r.ContentLength = io.NopCloser(&slowReader{body: body}), -1
+			r.Body, r.ContentLength = io.NopCloser(&slowReader{body: body, pause: 99}), -1
 			require.Equal(t, c.status, serveRequest(newHandler(t), r).Code)
 		})
 	}
@@ -112,19 +112,21 @@ func TestHandlerSizes(t *testing.T) {
 	require.Equal(t, "close", w.Header().Get("Connection"))
 }
 
-// slowReader returns one byte every other call and nothing in between.
+// slowReader returns one byte after each so many calls that return nothing.
 type slowReader struct {
-	body string
-	idle bool
+	body        string
+	pause, idle int
 }
 
 func (r *slowReader) Read(p []byte) (int, error) {
 	if r.body == "" {
 		return 0, io.EOF
 	}
-	if r.idle = !r.idle; r.idle {
+	if r.idle < r.pause {
+		r.idle++
 		return 0, nil
 	}
+	r.idle = 0
 	n := copy(p[:1], r.body)
 	r.body = r.body[n:]
 	return n, nil
@@ -136,13 +138,14 @@ func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
 func TestHandlerBrokenBodies(t *testing.T) {
 	for name, c := range map[string]struct {
-		err    error
+		rest   io.Reader
 		status int
 	}{
-		"cut short":           {err: io.ErrUnexpectedEOF, status: 408},
-		"reset":               {err: errors.New("read tcp 203.0.113.7: connection reset by peer"), status: 408},
-		"limit of the router": {err: &http.MaxBytesError{Limit: 10}, status: 413},
-		"no progress":         {err: nil, status: 408},
+		"cut short":           {rest: brokenReader{io.ErrUnexpectedEOF}, status: 408},
+		"reset":               {rest: brokenReader{errors.New("read tcp 203.0.113.7: connection reset by peer")}, status: 408},
+		"limit of the router": {rest: brokenReader{&http.MaxBytesError{Limit: 10}}, status: 413},
+		"no progress":         {rest: brokenReader{}, status: 408},
+		"hardly any progress": {rest: &slowReader{body: "]", pause: 100}, status: 408},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reported error
@@ -150,7 +153,7 @@ func TestHandlerBrokenBodies(t *testing.T) {
 				OnError: func(_ context.Context, err error) { reported = err },
 			})
 			r := webhooktest.NewRequest(target, secret, noon, []byte("[]"))
-			r.Body = io.NopCloser(io.MultiReader(strings.NewReader("["), brokenReader{c.err}))
+			r.Body = io.NopCloser(io.MultiReader(strings.NewReader("["), c.rest))
 			require.Equal(t, c.status, serveRequest(h, r).Code)
 			require.Error(t, reported)
 			require.NotContains(t, reported.Error(), "203.0.113.7")
