@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,6 +51,14 @@ func TestFileMovedWhileInUse(t *testing.T) {
 	for range 2 {
 		require.ErrorAs(t, s.client.Post(t.Context(), "/documents", lease("Lost"), nil), &refused)
 		require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	}
+	for path, form := range map[string]string{"/get-documents": `{"message":"the service has stopped`, "/_/documents": "<!doctype html>"} {
+		answer, err := http.Get(s.Listening + path)
+		require.NoError(t, err)
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, errors.Join(err, answer.Body.Close()))
+		require.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, path)
+		require.Contains(t, strings.ToLower(string(text)), form, path)
 	}
 	_, err := command(t, nil, "ready", "--url", s.Listening)
 	require.ErrorContains(t, err, "moved, removed or replaced")

@@ -17,7 +17,7 @@ func Check() *cobra.Command {
 		Short: "Examine a sandbox's data file",
 		Long: `Check examines a data file of serve with SQLite's integrity_check, reads its records as serve does, and compares
 every PDF and picture with its SHA-256. It prints each problem on a line, and exits with 1 when there is one. A file in
-use is refused: stop the sandbox, or check a copy made by backup.`,
+use is refused: stop the sandbox, or check a copy made by backup. A file that cannot be written is refused too.`,
 		Example: "  signforms check sandbox.db",
 		Args:    cli.ExactlyOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

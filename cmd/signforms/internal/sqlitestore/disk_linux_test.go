@@ -41,9 +41,13 @@ func TestFullFileSystem(t *testing.T) {
 		t.Skip("only root can mount a file system")
 	}
 	folder := t.TempDir()
-	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"))
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=16k"))
 	t.Cleanup(func() { require.NoError(t, syscall.Unmount(folder, 0)) })
-	s, err := sqlitestore.Open(t.Context(), filepath.Join(folder, "data.db"), sqlitestore.Options{Full: true})
+	path := filepath.Join(folder, "data.db")
+	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Full: true})
+	require.ErrorContains(t, err, "full")
+	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT, "size=1m"))
+	s, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{Full: true})
 	require.NoError(t, err)
 	defer s.Close()
 	want := map[string]string{}
@@ -81,7 +85,9 @@ func TestFileThatCannotBeWrittenIsRefused(t *testing.T) {
 	require.NoError(t, open(t, path).Close())
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=4m"))
 	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
+	require.ErrorContains(t, err, "for writing")
 	require.ErrorContains(t, err, "read-only file system")
+	require.ErrorContains(t, sqlitestore.Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db")), "writable")
 }
 
 // A commit that fails after it began leaves a doubt, and the store takes no change until the file is opened again.

@@ -39,7 +39,7 @@ func makeFolder(path string) error {
 func openLocked(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the data file: %w", err)
+		return nil, fmt.Errorf("opening the data file for writing: %w", err)
 	}
 	switch err = filelock.TryContent(f); {
 	case err == nil, errors.Is(err, errors.ErrUnsupported):
@@ -93,7 +93,9 @@ func refusal(path string, err error) error {
 			"-shm away too; sqlite3's .recover may get records out of it", path, ErrDamaged, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the data file %s: %w (%w); make room", path, ErrFull, err)
-	case sqlite3.SQLITE_READONLY:
+	case sqlite3.SQLITE_IOERR: // on a full disk too, where the -shm cannot grow
+		return fmt.Errorf("the data file %s: %w; its disk is full, or does not work", path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("the data file %s cannot be written (%w); make it and its folder writable for this user", path, err)
 	}
 	if err != nil {

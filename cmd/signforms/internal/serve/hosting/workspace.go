@@ -70,8 +70,8 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		defer w.requests.Add(-1)
 		defer w.used()
 	}
-	if err := w.server.Stopped(); err != nil {
-		control.WriteError(out, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
+	if err := w.server.Stopped(); err != nil && isOwn(path) { // the service says so itself
+		nothingHere(out, r, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -79,7 +79,7 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(w.removed, cancel)()
 	r = r.WithContext(ctx)
 	switch {
-	case strings.HasPrefix(path, wire.Prefix+"/"):
+	case control.Holds(path):
 		w.api.ServeHTTP(out, r)
 	case strings.HasPrefix(path, control.RelayPrefix):
 		w.api.Relay().ServeHTTP(out, r)
