@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/csv"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -199,13 +199,11 @@ func text2rows(text string) string {
 	return rows
 }
 
+var lives = flag.Int("lives", 2, "how many random lives of a file are tried")
+
 // Whatever happens to a file, nobody is mailed twice, nobody is forgotten, and every refusal says what to do.
 func TestKilledRunsOfOneFile(t *testing.T) {
-	lives := 2
-	if text := os.Getenv("SIGNFORMS_TEST_LIVES"); text != "" {
-		lives, _ = strconv.Atoi(text)
-	}
-	for seed := range lives {
+	for seed := range *lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 37))
 			l := &life{mailing: newMailing(t, ""), random: random, fall: rand.New(rand.NewPCG(uint64(seed), 38)), people: 8 + random.IntN(6)}
@@ -217,7 +215,7 @@ func TestKilledRunsOfOneFile(t *testing.T) {
 			}
 			l.write(t, l.path, text)
 			l.stand(t)
-			for range 25 {
+			for range 12 {
 				l.step(t)
 				for who, n := range l.mails() {
 					require.Equal(t, 1, n, who)

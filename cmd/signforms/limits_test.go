@@ -54,7 +54,7 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 	s := newService(t, &signformstest.Options{Seed: rand.Uint64()})
 	path := filepath.Join(t.TempDir(), "limits")
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
-	for where, reason := range map[string]string{path: "is damaged", "redis://:hunter2hunter2@127.0.0.1:1": "refused"} {
+	for where, reason := range map[string]string{path: "is damaged", "redis://:hunter2hunter2@127.0.0.1:1?max_retries=-1": "refused"} {
 		_, stderr, code := execute(t, "documents", "remind", s.lease, "--limit-store", where)
 		require.Equal(t, cli.ExitFailure, code)
 		require.Contains(t, stderr, "the limit store did not answer, so nothing was sent")

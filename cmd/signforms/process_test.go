@@ -104,7 +104,7 @@ func current() *program {
 func start(t *testing.T, seen func(p *program, line string), args ...string) *program {
 	t.Helper()
 	p := &program{cmd: exec.Command(os.Args[0], args...)}
-	p.cmd.Env = append(os.Environ(), "SIGNFORMS_TEST_PROGRAM=1")
+	p.cmd.Env = append(os.Environ(), "SIGNFORMS_TEST_PROGRAM=1", "GORACE=atexit_sleep_ms=0") // the race detector would sleep for a second at the end
 	p.cmd.Stdout = &p.stdout
 	read, write := io.Pipe()
 	p.cmd.Stderr = io.MultiWriter(&p.stderr, write)

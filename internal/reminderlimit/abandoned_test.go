@@ -51,44 +51,6 @@ func TestAbandonedTakesLeaveTheBudgetUnchanged(t *testing.T) {
 	}
 }
 
-// farStore does what it was asked after a while, also for callers that are gone by then, as a server behind a network does.
-type farStore struct {
-	*signforms.MemoryLimitStore
-	delay time.Duration
-}
-
-func (s *farStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
-	var slot string
-	var wait time.Duration
-	var err error
-	done := make(chan struct{})
-	time.AfterFunc(s.delay, func() {
-		defer close(done)
-		slot, wait, err = s.MemoryLimitStore.Take(ctx, key, limit, hold)
-	})
-	select {
-	case <-done:
-		return slot, wait, err
-	case <-ctx.Done():
-		return "", 0, ctx.Err()
-	}
-}
-
-func TestAbandonedTakesOfAStoreBehindANetwork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{}
-		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: &farStore{signforms.NewMemoryLimitStore(nil), 80 * time.Millisecond}})
-		for range 5 {
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			_, err := documents.Remind(ctx, clienttest.DocNumber(0))
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			cancel()
-		}
-		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
-		require.Zero(t, service.Count())
-	})
-}
-
 // lossyStore takes a slot and says that it did not.
 type lossyStore struct{ *signforms.MemoryLimitStore }
 
@@ -120,7 +82,7 @@ func TestSettlingDoesNotOutlastTheContext(t *testing.T) {
 				cancel()
 				return nil, req.Context().Err()
 			}}, clienttest.NewOddStore()
-			store.BeforeSettle = func(context.Context) error { time.Sleep(delay); return nil }
+			store.BeforeSettle = func(ctx context.Context) error { time.Sleep(delay); return ctx.Err() }
 			documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
 			start := time.Now()
 			_, err := documents.Remind(ctx, clienttest.DocNumber(0))

@@ -169,7 +169,7 @@ func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
 	}
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Args = []string{os.Args[0], "(PDF)"} // for those who list processes
-	cmd.Env = []string{variable + "=" + strconv.Itoa(k.memory)}
+	cmd.Env = append([]string{variable + "=" + strconv.Itoa(k.memory)}, environment...)
 	cmd.WaitDelay = time.Second
 	return cmd, nil
 }
