@@ -16,7 +16,7 @@ var moved = map[signforms.Operation]signforms.Endpoint{
 	signforms.OpListDocuments:   {Path: "/v2/documents"},
 	signforms.OpSend:            {Path: "/v2/documents"},
 	signforms.OpVoidDocument:    {Method: "PUT", Path: "/documents/{documentId}/void", Inputs: signforms.InputsBody},
-	signforms.OpRemind:    {Path: "/documents/{documentId}/reminders", Inputs: signforms.InputsQuery},
+	signforms.OpRemind:          {Path: "/documents/{documentId}/reminders", Inputs: signforms.InputsQuery},
 	signforms.OpListRespondents: {Path: "/respondents"},
 	signforms.OpListResponses:   {Method: "POST", Path: "/forms/{formId}/responses", Inputs: signforms.InputsBody},
 }
