@@ -78,7 +78,7 @@ func (c *sendCommand) columns(header []string) (columns [][]string, err error) {
 		found := columnName.FindStringSubmatch(strings.TrimSpace(cell))
 		if found == nil || found[2] != "" && (found[1] == "") != c.form {
 			return nil, fmt.Errorf("column %q: the columns are ROLE.name and ROLE.email, such as Buyer.name, for a form "+
-				"name and email, and [variable], in a file in UTF-8", cell)
+				"name and email, and [variable]", cell)
 		}
 		same := func(other []string) bool { return strings.EqualFold(other[0], found[0]) }
 		if slices.ContainsFunc(columns, same) {
