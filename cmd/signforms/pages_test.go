@@ -20,6 +20,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // client returns a client of the sandbox.
@@ -195,8 +196,13 @@ func TestEmbeddedSigning(t *testing.T) {
 	s := serveInProcess(t, "--memory", "--frame-ancestor", allowed, "--frame-ancestor", "https://app.example.com")
 	baseURL = s.BaseURL
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
-	templateID := addTemplate(t, s, p, "internal/pdf/testdata/pdftex.pdf", 0.2, 0.2)
-	sent := sendOffer(t, s, templateID)
+	var fields []refserver.TemplateField
+	for i, role := range []string{"Buyer", "Seller"} {
+		fields = append(fields, refserver.TemplateField{
+			Name: role, Role: role, Kind: refserver.SignatureField, Required: true, Page: 1, X: 0.2, Y: 0.2 + 0.2*float64(i), Width: 0.3, Height: 0.05,
+		})
+	}
+	sent := offerWith(t, s, "internal/pdf/testdata/pdftex.pdf", fields...)
 
 	p.Go(allowed + "/#" + string(sent.Signers[0].SentURL))
 	p.WaitText("viewed")

@@ -459,7 +459,7 @@ func TestWorkspacesAreBounded(t *testing.T) {
 func TestIdleWorkspaceIsSmall(t *testing.T) {
 	all, _ := open(t, filepath.Join(t.TempDir(), "sandbox.db"), nil)
 	create(t, all, wire.NewWorkspace{})
-	before, many := live(), 200
+	before, many := live(), 40
 	for range many {
 		create(t, all, wire.NewWorkspace{})
 	}
