@@ -58,24 +58,6 @@ func emptyPages(n int) []byte {
 	return []byte(file + table + fmt.Sprintf("trailer\n<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", n+3, len(file)))
 }
 
-func TestInspectSeesPagesAsAViewerShowsThem(t *testing.T) {
-	for _, c := range []struct {
-		file string
-		want pdf.Page
-	}{
-		{file: "rotated-90.pdf", want: pdf.Page{Width: 842, Height: 595}},
-		{file: "rotated-180.pdf", want: pdf.Page{Width: 595, Height: 842}},
-		{file: "cropped.pdf", want: pdf.Page{Width: 400, Height: 500}},
-		{file: "cropped-rotated.pdf", want: pdf.Page{Width: 500, Height: 400}},
-	} {
-		t.Run(c.file, func(t *testing.T) {
-			pages, err := pdf.Inspect(readFile(t, "testdata/"+c.file))
-			require.NoError(t, err)
-			require.Equal(t, []pdf.Page{c.want}, pages)
-		})
-	}
-}
-
 var damagedFiles = flag.Int("damaged.files", 8, "how often each file is damaged")
 
 // Damaged files must be refused or finished. They must never crash the program, and no reason speaks of Go.
