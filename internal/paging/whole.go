@@ -254,8 +254,8 @@ func (w *walk) extend(start, limit int, a Answer) {
 	if beyond {
 		w.end = a.IDs
 	}
-	if beyond || n < limit && start+n < w.covered || n == limit && start+n > w.covered {
-		w.covered = start + n // a short page of known records may be the last one at another place
+	if beyond || n == limit && start+n > w.covered {
+		w.covered = start + n // not of a short page of known records: it may be the last one at another place
 	}
 	w.unlinked, w.overlap = 0, max(w.overlap/2, 2)
 	if n > 1 && !a.Times[n-1].IsZero() && a.Times[n-2].Equal(a.Times[n-1]) {

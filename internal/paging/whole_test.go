@@ -70,6 +70,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"nothing, sixteen", world{report: "nothing"}, 16, 20, nil, "1/20 2/14 3/14 whole"},
 		{"nothing, last page repeated", world{report: "nothing", clamped: true}, 16, 100, nil, "1/100 2/14 3/14 whole"},
 		{"nothing, last page with records of its own repeated", world{report: "nothing", clamped: true}, 105, 100, nil, "1/100 2/98 3/98 whole"},
+		{"nothing, last page repeated, another enters at its end", world{report: "nothing", clamped: true, oldest: true}, 16, 100, always(func(l *list) { leave(0, 0)(l); create(2)(l) }), "1/100 ... 279 restless 572/0"},
 		{"nothing, refused behind", world{report: "nothing", empty: true}, 95, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 7/18 whole"},
 		{"total, refused behind", world{report: "total", empty: true}, 96, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{"pages of 3", world{report: "total"}, 33, 3, nil, "1/3 1/16 2/14 3/13 whole"},
