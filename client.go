@@ -69,8 +69,8 @@ type Options struct {
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
 	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests should use a store of
 	// their own ([NewMemoryLimitStore]). In a [testing/synctest] bubble they must: calls wake each other, and waking a
-	// goroutine across a bubble's border is fatal. A store in a file or in Redis, whose clock is the machine's, would wait there
-	// for ever.
+	// goroutine across a bubble's border is fatal. A store in a file follows the clock of the machine, so that no slot frees as the
+	// bubble's time passes.
 	LimitStore LimitStore
 	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint

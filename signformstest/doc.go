@@ -12,8 +12,7 @@
 //	srv.Requests(); srv.Deliveries(); srv.Messages()                    // what happened
 //
 // [Server.ClientOptions] is for a program that builds its own client. A receiver verifies with [Server].WebhookSecret; after
-// [Server.Advance] it needs Options.VirtualTimestamps and [Server.Now] as its
-// VerifierOptions.Now.
+// [Server.Advance] it needs Options.VirtualTimestamps, and [Server.Now] as its VerifierOptions.Now.
 //
 // A server keeps documents, enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps
 // all templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves its

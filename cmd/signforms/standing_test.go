@@ -49,6 +49,7 @@ func TestOthersSeeWhatWasEntered(t *testing.T) {
 	sam.Go(string(sent.Signers[1].SentURL))
 	sam.WaitText("It is not your turn yet")
 	ann.Go(string(sent.Signers[0].SentURL))
+	ann.Wait("document.querySelector('main').dataset.shown")
 	ann.Type("#f0", "1,000,000")
 	ann.Click("[name=agree]")
 	ann.Click("#sign-form button.main")
@@ -65,6 +66,7 @@ func TestOthersSeeWhatWasEntered(t *testing.T) {
 	require.InDelta(t, 0.2*595, before[0], 2)
 	require.NotContains(t, string(s.fetch(t, string(sent.Signers[1].SentURL)+"/document.pdf")), "ETSI", "not sealed yet")
 
+	sam.Wait("document.querySelector('main').dataset.shown")
 	sam.Type("#f1", "Taro")
 	sam.Click("[name=agree]")
 	sam.Click("#sign-form button.main")

@@ -208,7 +208,7 @@ func newWebhookDiagnose() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diagnose [FILE]",
 		Short: "Say why a delivery is refused",
-		Long: `Diagnose tries known mistakes of senders and receivers, and says which of them explain the delivery, if one does.
+		Long: `Diagnose tries known mistakes of senders and receivers, and says which of them explains the delivery, if one does.
 It ends with exit code 0 when the delivery is genuine, else with 1. It prints no secrets.`,
 		Args: cli.AtMostOne("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -102,24 +102,26 @@ func (r *Replacer) value(dec *json.Decoder, out *bytes.Buffer, field string) err
 		return write(out, v)
 	case json.Number:
 		if !slices.Contains(plain, field) || len(v) > maxDigits {
-			numbered := r.make("number "+string(v), "number", func(n int) string { return fmt.Sprintf("(number %d)", n) })
-			return write(out, r.marked(numbered, json.Number("1")))
+			return write(out, r.number(string(v)))
 		}
 		return write(out, v)
 	case bool:
-		if !slices.Contains(plain, field) {
-			return write(out, r.marked("(boolean)", false))
+		if slices.Contains(plain, field) {
+			return write(out, v)
 		}
-		return write(out, v)
+		if r.Marks {
+			return write(out, "(boolean)")
+		}
+		return write(out, false)
 	}
 	return write(out, token)
 }
 
-func (r *Replacer) marked(mark string, v any) any {
+func (r *Replacer) number(text string) any {
 	if r.Marks {
-		return mark
+		return r.make("\x00"+text, "number", func(n int) string { return fmt.Sprintf("(number %d)", n) })
 	}
-	return v
+	return 1
 }
 
 // list writes the rest of an object or array.

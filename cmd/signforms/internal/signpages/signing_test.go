@@ -138,7 +138,7 @@ func TestSignersSignInOrder(t *testing.T) {
 	require.Equal(t, "127.0.0.1", d.Signers[0].IP)
 
 	sam.Go(links["sam@example.com"])
-	sam.Wait("document.querySelector('main').dataset.state === 'ready'")
+	sam.Wait("document.querySelector('main').dataset.shown")
 	sam.Click("[name=agree]")
 	sam.Click("#sign-form button.main")
 	sam.WaitText("Everybody has signed.")
@@ -275,6 +275,7 @@ func TestDecliningGivesTheReason(t *testing.T) {
 	id, links := offer(t, service, "Offer")
 	ann := browsertest.Open(t, browsertest.Screen{Width: 360})
 	ann.Go(links["ann@example.com"])
+	ann.Wait("document.querySelector('main').dataset.shown")
 	ann.Click("details summary")
 	ann.Type("#reason", "too dear")
 	ann.Click("button.danger")

@@ -42,7 +42,7 @@ results file, or under another name, a FILE is new and everybody in it is mailed
 stopped, with the lines that are not sent or unknown. With another content of FILE, template or form, service or account
 it is refused; --subject and --message may differ. All lines are checked before anything is sent; then, without --yes,
 it asks. Edit neither file during a run. An address that is twice in FILE is refused without --repeat-addresses, unless
-it is in every line in the same role, beside others.
+it is in every line in the same role and in no other, beside others.
 
 Edit the last state of an unknown line in FILE.results.csv to sent or again. After a typo, --rest moves the lines that
 are failed, again or not begun to a new file, for you to edit and send: FILE does not send them again unless you edit
