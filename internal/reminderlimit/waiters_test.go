@@ -18,6 +18,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/internal/clienttest"
+	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
 func TestFirstComeFirstServed(t *testing.T) {
@@ -324,5 +325,49 @@ func TestWaitEndsWhenTheClockOfTheStoreIsMoved(t *testing.T) {
 		}
 		calls.Wait()
 		require.Zero(t, time.Since(start))
+	})
+}
+
+// delayedStore takes its time to give a slot.
+type delayedStore struct {
+	*signforms.MemoryLimitStore
+	delay atomic.Int64 // a time.Duration
+}
+
+func (s *delayedStore) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
+	time.Sleep(time.Duration(s.delay.Load()))
+	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
+}
+
+// Who joins a line while its new first asks the store is not refused for what the store told the last first.
+func TestWhatTheStoreToldTheLastFirstIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &delayedStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}
+		budget := reminderlimit.New(reminderlimit.NewLines(), store, "key", time.Second)
+		var slots []string
+		for range reminderlimit.Limit {
+			slot, _, err := store.Take(t.Context(), "key", reminderlimit.Limit, time.Hour)
+			require.NoError(t, err)
+			slots = append(slots, slot)
+		}
+		join := func(maxWait time.Duration) <-chan error {
+			done := make(chan error, 1)
+			go func() {
+				_, err := budget.Take(t.Context(), maxWait, 0)
+				done <- err
+			}()
+			synctest.Wait()
+			return done
+		}
+		callers := []<-chan error{join(-1), join(-1)}
+		store.delay.Store(int64(2 * time.Second))
+		for _, slot := range slots[:3] { // by another process
+			require.NoError(t, store.Settle(t.Context(), "key", slot, 0))
+		}
+		require.NoError(t, <-callers[0])
+		synctest.Wait()
+		callers = append(callers, join(5*time.Second))
+		require.NoError(t, <-callers[1])
+		require.NoError(t, <-callers[2])
 	})
 }
