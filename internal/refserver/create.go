@@ -92,7 +92,7 @@ func (s *Server) AddForm(f Form) (id string, err error) {
 	case strings.TrimSpace(f.Title) == "":
 		return "", invalid("Title", "is empty")
 	case len(f.Fields) == 0:
-		return "", invalid("Fields", "is empty: a form needs one")
+		return "", invalid("Fields", "is empty: a form needs a question")
 	}
 	record := internalForm(f)
 	if err := record.Check(); err != nil {
