@@ -46,7 +46,7 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 		`Fields[0].Role: is "Seller", which is not one of "Buyer"`: func(s *server) error {
 			return second(s.AddTemplate(template{Name: "Offer", Roles: roles, Fields: []refserver.TemplateField{{Name: "x", Role: "Seller"}}}))
 		},
-		"Title: is empty":                    func(s *server) error { return second(s.AddForm(refserver.Form{Fields: []refserver.Field{question}})) },
+		"Title: is empty": func(s *server) error { return second(s.AddForm(refserver.Form{Fields: []refserver.Field{question}})) },
 		"Fields: is empty: a form needs a question": func(s *server) error { return second(s.AddForm(refserver.Form{Title: "Intake"})) },
 		"Fields[0].Question: is empty": func(s *server) error {
 			return second(s.AddForm(refserver.Form{Title: "Intake", Fields: make([]refserver.Field, 1)}))

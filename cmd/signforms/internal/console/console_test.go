@@ -279,7 +279,7 @@ func TestMistakesInAFormUseItsLabels(t *testing.T) {
 	}{
 		"The e-mail address of receiver 1 must be a mail address, with an @.": {"templates/" + template + "/send", url.Values{"name0": {"Ann"}, "email0": {"ann"}}},
 		"The list of receivers must hold 1 to 100 receivers.":                 {"templates/" + template + "/send", nil},
-		"The list of fields is empty: a form needs a question.":                      {"forms/new", url.Values{"title": {"Survey"}}},
+		"The list of fields is empty: a form needs a question.":               {"forms/new", url.Values{"title": {"Survey"}}},
 	} {
 		require.Contains(t, submit(t, service, c.path, c.form), ">"+says+"<")
 	}
