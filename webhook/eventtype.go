@@ -1,8 +1,7 @@
 package webhook
 
 // build returns the event that the fields make. Its type is what webhookEvent says (decode.go), or else what infer finds: also where
-// webhookEvent is not a string. An event
-// whose type is unknown, or cannot be read, is an UnknownEvent.
+// webhookEvent is not a string. An event whose type is unknown, or cannot be read, is an UnknownEvent.
 func (e *element) build() Event {
 	e.dropNullFields()
 	inferred := false

@@ -106,11 +106,11 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 			a.More = NoMore
 		}
 	}
-	whole := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the list
+	wasAll := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the whole list
 	totalMoved := w.learn(r, a)
 	again := len(a.IDs) > 0 && !totalMoved && slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
 	ignores := again && (r.Page == 2 && w.last.Page == 1 || w.ignored)
-	whole = ignores && whole && w.least <= len(w.seen)
+	whole := ignores && wasAll && w.least <= len(w.seen)
 	w.last, w.lastIDs, w.ignored = r, a.IDs, whole && !w.told && !w.ignored
 	switch {
 	case w.ignored:

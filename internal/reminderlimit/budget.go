@@ -28,7 +28,7 @@ const (
 	// Answered is counted from the answer, because the request arrived at an unknown time before it.
 	Answered = Window + margin
 	// Unanswered is counted from the end of the attempt, whose request may still arrive. It is also for an answer that a gateway may
-	// have given before the request arrived: 5xx, 408, 499 and 3xx.
+	// have given before the request arrived: 5xx, 408, 499 and 3xx, and a 2xx that cannot be read.
 	Unanswered = Answered + stragglerTime
 )
 
