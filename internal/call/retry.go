@@ -29,7 +29,8 @@ const (
 )
 
 // retriable reports whether a failed attempt may be followed by another, as the documentation of package signforms says. Which request
-// was provably not written, trace.go tells, and call.go where the store took the whole attempt. A context that has ended needs no case: Do's loop stops then.
+// was provably not written, trace.go tells, and call.go where the store took the whole attempt. A context that has ended needs no
+// case: Do's loop stops then.
 func (o Outcome) retriable(class Class) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](o.Err)
 	switch {

@@ -106,7 +106,7 @@ func (w *walk) step(r Request, a Answer) (Request, State) {
 			a.More = NoMore
 		}
 	}
-	wasAll := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the whole list
+	wasAll := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the list
 	totalMoved := w.learn(r, a)
 	again := len(a.IDs) > 0 && !totalMoved && slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
 	ignores := again && (r.Page == 2 && w.last.Page == 1 || w.ignored)
