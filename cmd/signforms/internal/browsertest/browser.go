@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -136,12 +137,22 @@ func open(t testing.TB, parent context.Context, screen Screen, options ...chrome
 	p := &Page{t: t, ctx: ctx, Close: cancel}
 	t.Cleanup(cancel)
 	require.NoError(t, chromedp.Do(ctx)) // opens the tab; with a deadline in ctx the tab would close at the deadline
+	p.Show(screen)
+	p.watchConsole()
+	return p
+}
+
+// Show displays the page on a screen from now on, as when its window gets another size. Wait for what the page's scripts do then.
+func (p *Page) Show(screen Screen) {
+	p.t.Helper()
 	scheme := "light"
 	if screen.Dark {
 		scheme = "dark"
 	}
+	width := "innerWidth"
 	phone := []chromedp.EmulateViewportOption{}
 	if screen.Touch {
+		width = "screen.width" // a page that says nothing of its width is wider on a phone
 		phone = append(phone, chromedp.EmulateTouch, chromedp.EmulateMobile, chromedp.EmulateScale(3))
 	}
 	p.do(chromedp.EmulateViewport(int64(screen.Width), int64(cmp.Or(screen.Height, 900)), phone...))
@@ -149,13 +160,12 @@ func open(t testing.TB, parent context.Context, screen Screen, options ...chrome
 		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 		})
-		if err == nil && screen.NoScript {
-			_, err = cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		if err == nil {
+			_, err = cdp.Call(ctx, target, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: screen.NoScript})
 		}
 		return err
 	}))
-	p.watchConsole()
-	return p
+	p.Wait(fmt.Sprintf("%s === %d && matchMedia('(prefers-color-scheme: %s)').matches", width, screen.Width, scheme))
 }
 
 // watchConsole collects the console's errors until the tab is closed.
@@ -267,6 +277,32 @@ func (p *Page) Before(script string) {
 	}))
 }
 
+// Hold lets no timer of so many milliseconds end in the pages that are opened from now on, unless Release ends it.
+func (p *Page) Hold(milliseconds int) {
+	p.t.Helper()
+	p.Before(fmt.Sprintf(`{
+		const [set, clear] = [setTimeout, clearTimeout];
+		let last = 0;
+		window.held = new Map();
+		window.setTimeout = (f, ms, ...more) => (ms === %d ? (held.set(--last, f), last) : set(f, ms, ...more));
+		window.clearTimeout = (timer) => held.delete(timer) || clear(timer);
+	}`, milliseconds))
+}
+
+// Release waits for a timer that is held, ends it and waits for what it does, which may be to leave the page.
+func (p *Page) Release() {
+	p.t.Helper()
+	p.Wait("window.held?.size")
+	Eval[bool](p, `(() => {
+		const [[timer, f]] = held;
+		held.delete(timer);
+		window.released = false;
+		(async () => f())().finally(() => (window.released = true));
+		return true;
+	})()`)
+	p.Wait("window.released !== false")
+}
+
 // Wait waits until a JavaScript expression is true, even if the page changes meanwhile.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
@@ -314,13 +350,25 @@ func Eval[T any](p *Page, expression string) T {
 // or an empty header of a table, or when the page is wider than the window.
 func (p *Page) RequireAccessible() {
 	p.t.Helper()
-	Eval[bool](p, axe+"; true")
+	if !Eval[bool](p, "'axe' in window") {
+		Eval[bool](p, axe+"; true")
+	}
 	findings := Eval[string](p, `axe.run().then(r => JSON.stringify(r.violations
 		.filter(v => v.impact === "serious" || v.impact === "critical" || /^(landmark-unique|empty-table-header)$/.test(v.id))
 		.map(v => v.id + ": " + v.nodes.map(n => n.html + " " + n.failureSummary).join(" | "))))`)
 	require.Equal(p.t, "[]", findings, "findings of axe")
 	wider := Eval[int](p, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
 	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window: %s", Eval[string](p, "location.pathname"))
+}
+
+// RequireAccessibleOnEveryScreen shows the page on each of Screens, where it must be accessible, and makes a picture.
+func (p *Page) RequireAccessibleOnEveryScreen(name string) {
+	p.t.Helper()
+	for _, screen := range slices.Sorted(maps.Keys(Screens)) {
+		p.Show(Screens[screen])
+		p.RequireAccessible()
+		p.Shot(screen + "-" + name)
+	}
 }
 
 // Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, for people to look at. It does nothing when

@@ -323,7 +323,7 @@ func TestRefusedUploadLosesNothing(t *testing.T) {
 		status string
 	}{
 		{0, "The file is empty", "422"}, {pdf.MaxSize + 1, "The file is larger than 20 MB: upload a smaller one.", "422"},
-		{40_000_000, "The file is larger than 20 MB: upload a smaller one.", fmt.Sprint(http.StatusRequestEntityTooLarge)},
+		{26_000_000, "The file is larger than 20 MB: upload a smaller one.", fmt.Sprint(http.StatusRequestEntityTooLarge)},
 	} {
 		data := make([]byte, c.size)
 		copy(data, "%PDF-1.7\n")

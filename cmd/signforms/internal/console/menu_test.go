@@ -24,7 +24,6 @@ func TestMenuFoldsOnANarrowScreen(t *testing.T) {
 			}
 			require.Equal(t, c.folds, shown(".menu"))
 			require.Equal(t, !c.folds, shown("#menu nav"))
-			p.RequireAccessible()
 			if c.folds {
 				p.Click(".menu")
 				p.Wait("document.querySelector('#menu nav').checkVisibility()")
@@ -34,7 +33,6 @@ func TestMenuFoldsOnANarrowScreen(t *testing.T) {
 			p.Click("#menu a[href$='documents']")
 			p.WaitText("No documents here")
 			require.Equal(t, !c.folds, shown("#menu nav"))
-			p.RequireAccessible()
 			p.Shot("documents")
 		})
 	}

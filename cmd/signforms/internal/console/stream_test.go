@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"bytes"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,6 +60,17 @@ func stream(w http.ResponseWriter, r *http.Request, service *servicetest.Server)
 	}
 }
 
+// impatient is the script that reads the stream, with a tenth of its waits.
+func impatient(t *testing.T) []byte {
+	t.Helper()
+	script, err := os.ReadFile("static/stream.js")
+	require.NoError(t, err)
+	return bytes.ReplaceAll(script, []byte("000"), []byte("00"))
+}
+
+// hurry makes the clock of a page ten times faster: what has changed is kept back for five seconds from somebody who enters something.
+const hurry = "{ const own = Date.now, began = own(); Date.now = () => began + 10 * (own() - began) }"
+
 // oneSigner is a document for one person.
 func oneSigner(name string) refserver.Document {
 	return refserver.Document{Name: name, Signers: []refserver.Signer{{Email: "ann@example.com"}}}
@@ -68,7 +81,7 @@ func TestTabsShareAStream(t *testing.T) {
 	service := newConsole(t)
 	before := streams.opened.Load()
 	open := browsertest.Tabs(t)
-	tabs := make([]*browsertest.Page, 10)
+	tabs := make([]*browsertest.Page, 7)
 	for i := range tabs {
 		tabs[i] = open(browsertest.Screen{Width: 1280})
 		tabs[i].Go(service.URL + "/_/documents")
@@ -81,15 +94,15 @@ func TestTabsShareAStream(t *testing.T) {
 		}
 		require.EqualValues(t, 1, streams.opened.Load()-before)
 	}
-	live("For ten")
-	eleventh := open(browsertest.Screen{Width: 1280})
-	eleventh.Go(service.URL + "/_/deliveries")
-	eleventh.WaitText("Nothing was delivered yet.")
+	live("For seven")
+	eighth := open(browsertest.Screen{Width: 1280})
+	eighth.Go(service.URL + "/_/deliveries")
+	eighth.WaitText("Nothing was delivered yet.")
 
 	tabs[0].Close() // it had opened the stream
 	tabs = tabs[1:]
-	live("For nine")
-	for _, tab := range append(tabs, eleventh) {
+	live("For six")
+	for _, tab := range append(tabs, eighth) {
 		tab.Go("about:blank")
 	}
 	require.Eventually(t, func() bool { return streams.open.Load() == 0 }, time.Minute, time.Millisecond, "nobody needs the stream any more")
@@ -121,8 +134,10 @@ func TestAPageSaysThatItMayBeOutOfDate(t *testing.T) {
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.AllowErrors("503")
 	p.AllowErrors("401")
+	p.Hold(3000)
 	streams.refuse.Store(1 << 20)
 	p.Go(service.URL + "/_/documents")
+	p.Release()
 	p.WaitText("so this page may be out of date.")
 	require.Regexp(t, `The sandbox has not answered since \d\d:\d\d:\d\d by your clock`, p.Text())
 	streams.out.Store(true)
@@ -131,6 +146,7 @@ func TestAPageSaysThatItMayBeOutOfDate(t *testing.T) {
 	p.RequireAccessible()
 	p.Shot("out-of-date")
 	streams.refuse.Store(1 << 20)
+	p.Release()
 	p.WaitText("The sandbox has not answered since")
 	streams.refuse.Store(0)
 	streams.out.Store(false)
@@ -143,6 +159,7 @@ func TestAPageSaysThatItMayBeOutOfDate(t *testing.T) {
 func TestSomethingMayHaveChanged(t *testing.T) {
 	service := newConsole(t)
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Before(hurry)
 	p.Go(service.URL + "/_/documents")
 	p.Type("[name=query]", "Le")
 	service.AddDocument(oneSigner("Lease"))
@@ -159,6 +176,7 @@ func TestAPageThatComesLateReplacesNothing(t *testing.T) {
 	service := newConsole(t)
 	id := service.AddDocument(oneSigner("Lease"))
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Before(hurry)
 	p.Before(`
 const real = fetch;
 self.asked = 0;

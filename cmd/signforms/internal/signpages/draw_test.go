@@ -48,10 +48,11 @@ func TestTapIsADot(t *testing.T) {
 func TestAreaToDrawInFitsTheScreen(t *testing.T) {
 	service := newService(t)
 	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 320, Touch: true})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
 	for _, screen := range []browsertest.Screen{{Width: 568, Height: 320, Touch: true}, {Width: 320, Height: 568, Touch: true}, {Width: 844, Height: 390, Touch: true}} {
-		p := browsertest.Open(t, screen)
-		p.Go(links["ann@example.com"])
-		p.Wait("document.querySelector('main').dataset.shown")
+		p.Show(screen)
 		p.Click("[data-draw]")
 		p.Wait("document.querySelector('#draw').open")
 		require.Zero(t, browsertest.Eval[int](p, "(() => { const d = document.querySelector('#draw'); return d.scrollHeight - d.clientHeight + d.scrollTop })()"), screen)
@@ -60,6 +61,7 @@ func TestAreaToDrawInFitsTheScreen(t *testing.T) {
 		require.LessOrEqual(t, area[1], float64(screen.Height), screen)
 		require.Greater(t, area[2], 150.0, screen)
 		p.Shot(fmt.Sprint("draw", screen.Width))
+		p.Click("#draw-cancel")
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,16 +35,21 @@ var shownVersion = regexp.MustCompile(`name="version" value="([^"]+)"`)
 
 var million = refserver.FieldValue{Name: "Price", Value: "1,000,000"}
 
+// untilNextLook is how many milliseconds a page waits until it looks again whether the document has changed.
+const untilNextLook = 3000
+
 // A page that is open shows what others sign meanwhile, and keeps what was entered on it.
 func TestOthersSignMeanwhile(t *testing.T) {
 	service := newService(t)
 	id, links := together(t, service)
 	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Hold(untilNextLook)
 	p.Go(links["ann@example.com"])
 	p.Wait("document.querySelector('main').dataset.shown")
 	p.Type("[data-name=City] input", "Rome")
 	p.Click("[name=agree]")
 	require.NoError(t, service.Signer(id, "sam@example.com").Sign(million))
+	p.Release()
 	p.WaitText("Somebody has signed meanwhile. The document shows what was entered.")
 	p.WaitText("1,000,000")
 	require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('[data-name=City] input').value"))
@@ -56,14 +60,13 @@ func TestOthersSignMeanwhile(t *testing.T) {
 
 // Who signs before the page has learned it is shown it first.
 func TestOlderStateIsNotSigned(t *testing.T) {
-	var hidden atomic.Bool
-	service := newLossyService(t, func(path string) bool { return hidden.Load() && regexp.MustCompile(`^/sign/[^/]+$`).MatchString(path) })
+	service := newService(t)
 	id, links := together(t, service)
 	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Hold(untilNextLook)
 	p.AllowErrors("Failed to load resource")
 	p.Go(links["ann@example.com"])
-	p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
-	hidden.Store(true) // the page does not hear of it
+	p.Wait("document.querySelector('main').dataset.shown")
 	p.Type("[data-name=City] input", "Rome")
 	p.Click("[name=agree]")
 	require.NoError(t, service.Signer(id, "sam@example.com").Sign(million))
@@ -71,7 +74,6 @@ func TestOlderStateIsNotSigned(t *testing.T) {
 	p.WaitText("Somebody has signed meanwhile: look at what the document says now, then sign.")
 	p.WaitText("1,000,000")
 	require.True(t, find(t, service, id).Signers[0].SignedAt.IsZero())
-	hidden.Store(false)
 	p.Click(sign)
 	p.WaitText("Everybody has signed.")
 }
@@ -115,17 +117,19 @@ func TestOlderStateIsNotSignedWithoutJavaScript(t *testing.T) {
 // An open page says that the document has ended, and keeps what was entered.
 func TestADocumentEndsMeanwhile(t *testing.T) {
 	service := newService(t)
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Hold(untilNextLook)
 	for says, end := range map[string]func(id string) error{
 		"This document is void, so it cannot be signed any more.":        service.Void,
 		"A signer declined, so this document cannot be signed any more.": func(id string) error { return service.Signer(id, "sam@example.com").Decline("no") },
 		"This document is deleted, so it cannot be signed any more.":     service.Delete,
 	} {
 		id, links := together(t, service)
-		p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 		p.Go(links["ann@example.com"])
 		p.Wait("document.querySelector('main').dataset.shown")
 		p.Type("[data-name=City] input", "Rome")
 		require.NoError(t, end(id))
+		p.Release()
 		p.WaitText(says + " What you entered is still here")
 		require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('[data-name=City] input').value"))
 		require.True(t, browsertest.Eval[bool](p, "document.querySelector('#sign-form > button').disabled"))
@@ -140,9 +144,11 @@ func TestSignedInAnotherTab(t *testing.T) {
 	service := newService(t)
 	id, links := together(t, service)
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Hold(untilNextLook)
 	p.Go(links["ann@example.com"])
 	p.Wait("document.querySelector('main').dataset.shown")
 	require.NoError(t, service.Signer(id, "ann@example.com").Sign(refserver.FieldValue{Name: "City", Value: "Rome"}))
+	p.Release()
 	p.WaitText("You have signed. It is still the turn of Sam.")
 }
 
@@ -151,23 +157,24 @@ func TestAnswerThatIsLate(t *testing.T) {
 	service := newService(t)
 	_, links := together(t, service)
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Hold(untilNextLook)
 	p.Go(links["ann@example.com"])
 	p.Wait("document.querySelector('main').dataset.shown")
 	p.Type("[data-name=City] input", "Rome")
 	p.Click("[name=agree]")
 	browsertest.Eval[bool](p, `(() => {
-		const [ask, later] = [window.fetch, window.setTimeout];
-		let looks = 0;
-		window.setTimeout = (f, ms) => later(f, ms === 3000 ? 20 : ms);
+		const ask = fetch;
 		window.fetch = async (address, options) => {
-			if (options.method !== "POST") looks++;
 			const answer = await ask(address, options);
-			if (options.method === "POST") for (const until = looks + 3; looks < until;) await new Promise((done) => later(done, 20));
+			if (options.method === "POST") await new Promise((arrive) => (window.arrive = arrive));
 			return answer;
 		};
 		return true;
 	})()`)
 	p.Click(sign)
+	p.Wait("window.arrive")
+	p.Release()
+	browsertest.Eval[bool](p, "arrive() ?? true")
 	p.WaitText("You have signed. It is still the turn of Sam.")
 	require.Equal(t, "signed", browsertest.Eval[string](p, "document.querySelector('main').dataset.events"))
 }
@@ -180,22 +187,21 @@ func TestRefusedPageStays(t *testing.T) {
 			return service.Signer(id, "ann@example.com").Sign(refserver.FieldValue{Name: "City", Value: "Paris"})
 		},
 	} {
-		var hidden atomic.Bool
-		service := newLossyService(t, func(path string) bool { return hidden.Load() && regexp.MustCompile(`^/sign/[^/]+$`).MatchString(path) })
+		service := newService(t)
 		id, links := together(t, service)
 		p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+		p.Hold(untilNextLook)
 		p.AllowErrors("Failed to load resource")
 		p.Go(links["ann@example.com"])
-		p.Wait("performance.getEntriesByName(location.href + '/viewed').length === 1")
-		hidden.Store(true) // the page does not hear of it
+		p.Wait("document.querySelector('main').dataset.shown")
 		p.Type("[data-name=City] input", "Rome")
 		p.Click("[name=agree]")
 		require.NoError(t, change(service, id))
 		p.Click(sign)
 		p.WaitText(says)
-		hidden.Store(false)
-		p.Wait("performance.getEntriesByName(location.href).some((entry) => entry.initiatorType === 'fetch' && entry.responseStatus === 200)")
-		browsertest.Eval[bool](p, "fetch(location.href).then((answer) => answer.text()).then(() => true)") // time to act on it
+		browsertest.Eval[bool](p, "(navigation.onnavigate = () => (window.left = true), true)")
+		p.Release()
+		require.False(t, browsertest.Eval[bool](p, "'left' in window"), says)
 		require.Equal(t, "Rome", browsertest.Eval[string](p, "document.querySelector('[data-name=City] input')?.value ?? ''"), says)
 		require.True(t, browsertest.Eval[bool](p, "document.querySelector('#sign-form > button').disabled"), says)
 	}

@@ -37,16 +37,17 @@ func TestAPageFitsAPhone(t *testing.T) {
 func TestNamesOfSmallFieldsAreNotCut(t *testing.T) {
 	service := newService(t)
 	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelectorAll('.spot').length === 5")
 	for _, screen := range []browsertest.Screen{{Width: 1280}, {Width: 390, Touch: true}} {
-		p := browsertest.Open(t, screen)
-		p.Go(links["ann@example.com"])
-		p.Wait("document.querySelectorAll('.spot').length === 5")
+		p.Show(screen)
 		p.Wait(`![...document.querySelectorAll(".spot span")].some((e) => e.checkVisibility({ visibilityProperty: true }) &&
-			(e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight))`) // once the script has measured them
-		p.Wait(`(document.querySelector(".spot.checkbox").style.width = "12px", !document.querySelector(".spot.checkbox span").checkVisibility({ visibilityProperty: true }))`)
-		require.NotEmpty(t, browsertest.Eval[string](p, `document.querySelector(".spot.checkbox").title`))
-		require.Regexp(t, `^Page 1 of \d+$`, browsertest.Eval[string](p, `document.querySelector(".spot").closest("[role=group]").ariaLabel`))
+			(e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight))`)
 	}
+	p.Wait(`(document.querySelector(".spot.checkbox").style.width = "12px", !document.querySelector(".spot.checkbox span").checkVisibility({ visibilityProperty: true }))`)
+	require.NotEmpty(t, browsertest.Eval[string](p, `document.querySelector(".spot.checkbox").title`))
+	require.Regexp(t, `^Page 1 of \d+$`, browsertest.Eval[string](p, `document.querySelector(".spot").closest("[role=group]").ariaLabel`))
 }
 
 // A form is sent once, however often its button is pressed before the answer comes, even if a part of the script is not there yet.

@@ -34,8 +34,20 @@ func newService(t testing.TB, frames ...string) *servicetest.Server {
 // newLossyService starts one that breaks off the requests for some paths of the pages. What it loses is asked at each request.
 func newLossyService(t testing.TB, loses func(path string) bool, frames ...string) *servicetest.Server {
 	t.Helper()
-	var service *servicetest.Server
-	options := signpages.Options{
+	var pages http.Handler
+	service := servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if loses(r.URL.Path) {
+				panic(http.ErrAbortHandler)
+			}
+			if strings.HasPrefix(r.URL.Path, "/sign/") || strings.HasPrefix(r.URL.Path, "/form/") {
+				pages.ServeHTTP(w, r)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}})
+	pages = signpages.New(service.Server, signpages.Options{
 		Frames: frames,
 		Document: func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
 			switch {
@@ -43,27 +55,13 @@ func newLossyService(t testing.TB, loses func(path string) bool, frames ...strin
 				return os.ReadFile("../pdf/testdata/cairo.pdf")
 			case d.Name == "Offer of 20 pages":
 				return twentyPages()
-			case d.Name == "Offer of 300 pages":
-				return manyPages()
 			case d.Name == "Damaged offer":
 				return []byte("%PDF-1.7\nnothing more"), nil
 			}
 			return os.ReadFile("../pdf/testdata/pdftex.pdf")
 		},
 		Logger: slog.New(slog.DiscardHandler),
-	}
-	service = servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if loses(r.URL.Path) {
-				panic(http.ErrAbortHandler)
-			}
-			if strings.HasPrefix(r.URL.Path, "/sign/") || strings.HasPrefix(r.URL.Path, "/form/") {
-				signpages.New(service.Server, options).ServeHTTP(w, r)
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
-	}})
+	})
 	return service
 }
 
@@ -71,11 +69,6 @@ func newLossyService(t testing.TB, loses func(path string) bool, frames ...strin
 var twentyPages = sync.OnceValues(func() ([]byte, error) {
 	paragraphs := slices.Repeat([]string{"Lorem ipsum dolor sit amet, consetetur sadipscing elitr."}, 20*31)
 	return pdf.Draw("Long document", paragraphs)
-})
-
-// manyPages is a PDF of 300 pages of text.
-var manyPages = sync.OnceValues(func() ([]byte, error) {
-	return pdf.Draw("Very long document", slices.Repeat([]string{"Lorem ipsum dolor sit amet, consetetur sadipscing elitr."}, 300*31))
 })
 
 // offer sends a template with every kind of field to two people, and returns the document's id and their links.
@@ -284,28 +277,21 @@ func TestDecliningGivesTheReason(t *testing.T) {
 }
 
 func TestPagesOnEveryScreen(t *testing.T) {
-	for name, screen := range browsertest.Screens {
-		t.Run(name, func(t *testing.T) {
-			service := newService(t)
-			_, links := offer(t, service, strings.Repeat("Offer with a Long name ", 8)+strings.Repeat("x", 90))
-			p := browsertest.Open(t, screen)
-			p.Go(links["ann@example.com"])
-			p.Wait("document.querySelector('main').dataset.shown")
-			p.RequireAccessible()
-			p.Shot("ready")
-			p.Go(links["sam@example.com"])
-			p.Wait("document.querySelector('main').dataset.shown")
-			p.RequireAccessible()
-			p.Shot("waiting")
-			p.Go(service.URL + "/sign/nothing")
-			p.WaitText("No such page")
-			p.RequireAccessible()
-			p.AllowErrors("404")
-			p.Go(formLink(t, service))
-			p.RequireAccessible()
-			p.Shot("form")
-		})
-	}
+	service := newService(t)
+	_, links := offer(t, service, strings.Repeat("Offer with a Long name ", 8)+strings.Repeat("x", 90))
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.RequireAccessibleOnEveryScreen("ready")
+	p.Go(links["sam@example.com"])
+	p.Wait("document.querySelector('main').dataset.shown")
+	p.RequireAccessibleOnEveryScreen("waiting")
+	p.Go(service.URL + "/sign/nothing")
+	p.WaitText("No such page")
+	p.AllowErrors("404")
+	p.RequireAccessibleOnEveryScreen("nothing")
+	p.Go(formLink(t, service))
+	p.RequireAccessibleOnEveryScreen("form")
 }
 
 // A thumb needs 44 pixels. The inputs on the PDF are as large as their fields, and the form below has the same.
