@@ -93,7 +93,6 @@ type run struct {
 	Request
 	last     Outcome
 	slotWait time.Duration // spent waiting for slots, all attempts together
-	nextWait time.Duration // before the next attempt
 	// closingFailed: the last answer was 429, and the store could not close the budget, so that nothing holds a further attempt back.
 	closingFailed bool
 
@@ -103,17 +102,17 @@ type run struct {
 }
 
 // Do makes the call. Its error says that no request can be made of the Request. The loop is go-retryablehttp's: RoundTrip makes
-// an attempt and keeps its outcome in r.last, checkRetry decides whether there is another, and r.nextWait passes before it.
+// an attempt and keeps its outcome in r.last, and checkRetry decides whether there is another, and after what wait.
 func (s *Settings) Do(ctx context.Context, request Request) (_ Outcome, err error) {
 	r := &run{Settings: s, Request: request}
 	if r.first.Request, err = http.NewRequestWithContext(ctx, r.Method, r.URL, nil); err != nil {
 		return Outcome{}, err
 	}
-	r.client.Transport, r.client.CheckRedirect = r, neverFollow
+	r.client.Transport = r
 	r.loop.HTTPClient = &r.client
 	r.loop.RetryMax = s.MaxAttempts - 1
 	r.loop.CheckRetry = r.checkRetry
-	r.loop.Backoff = func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return r.nextWait }
+	r.loop.Backoff = func(least, _ time.Duration, _ int, _ *http.Response) time.Duration { return least }
 	r.loop.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	if _, err := r.loop.Do(&r.first); err != nil && ctx.Err() != nil {
 		r.last.Stopped = ctx.Err() // it may have ended between attempts, which the last one does not show
@@ -121,8 +120,8 @@ func (s *Settings) Do(ctx context.Context, request Request) (_ Outcome, err erro
 	return r.last, nil
 }
 
-// neverFollow: net/http would repeat a POST on a 307, out of sight of checkRetry.
-func neverFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// answered stands for any answer: net/http would repeat a POST on a 307, out of sight of checkRetry.
+var answered = &http.Response{StatusCode: http.StatusOK, Body: http.NoBody} // never changed
 
 // RoundTrip makes one attempt: it takes a slot where one is needed, sends, reads everything and settles.
 func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -154,7 +153,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.last.Err != nil {
 		return nil, r.last.Err
 	}
-	return &http.Response{StatusCode: r.last.Status, Header: r.last.Header, Body: http.NoBody, Request: req}, nil
+	return answered, nil
 }
 
 // settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.

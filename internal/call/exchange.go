@@ -26,7 +26,7 @@ func (r *run) sendOnce(req *http.Request) Outcome {
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
 	} else {
-		req.Body = emptyBody{}
+		req.Body = emptyBody
 		req.TransferEncoding = identity // or HTTP/1.1 would announce a body in chunks
 		switch req.Method {
 		case http.MethodPost, http.MethodPut, http.MethodPatch:
@@ -47,21 +47,17 @@ func (r *run) sendOnce(req *http.Request) Outcome {
 	return out
 }
 
-var identity = []string{"identity"} // never changed
-
-type emptyBody struct{}
-
-func (emptyBody) Read([]byte) (int, error)         { return 0, io.EOF }
-func (emptyBody) WriteTo(io.Writer) (int64, error) { return 0, nil }
-func (emptyBody) Close() error                     { return nil }
+var identity = []string{"identity"}       // never changed
+var emptyBody = io.NopCloser(http.NoBody) // never changed; net/http takes NoBody itself for no body
 
 // header is made for each attempt: a transport may add to it, and may still read it after it has returned.
 func (r *run) header() http.Header {
+	values := []string{"application/json", r.UserAgent, r.Key.Reveal(), r.ID}
 	h := http.Header{
-		"Accept":       {"application/json"},
-		"User-Agent":   {r.UserAgent},
-		"X-Api-Key":    {r.Key.Reveal()},
-		"X-Request-Id": {r.ID}, // not documented by the service, which may ignore it
+		"Accept":       values[0:1:1],
+		"User-Agent":   values[1:2:2],
+		"X-Api-Key":    values[2:3:3],
+		"X-Request-Id": values[3:4:4], // not documented by the service, which may ignore it
 	}
 	if r.Body != nil {
 		h["Content-Type"] = []string{"application/json"}

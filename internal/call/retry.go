@@ -44,20 +44,20 @@ func (o Outcome) retriable(class Class) bool {
 	return slices.Contains(retryStatuses, o.Status)
 }
 
-// checkRetry decides whether there is another attempt, and sets r.nextWait. After Settings.MaxAttempts there is none: Do stops the
-// loop. net/http repeats nothing: see sendOnce and neverFollow. A success is repeated where Request.Again asks for it: a void whose
-// answer leaves a doubt.
+// checkRetry decides whether there is another attempt, and tells the loop how long to wait for it. After Settings.MaxAttempts there
+// is none: Do stops the loop. net/http repeats nothing: see sendOnce and answered. A success is repeated where Request.Again asks
+// for it: a void whose answer leaves a doubt.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
 	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {
 		return false, nil
 	}
-	r.nextWait = r.wait()
-	if r.nextWait > r.RetryWaitMax {
+	r.loop.RetryWaitMin = r.wait()
+	if r.loop.RetryWaitMin > r.RetryWaitMax {
 		return false, nil
 	}
 	deadline, ok := ctx.Deadline()
-	return !ok || time.Until(deadline) > r.nextWait, nil
+	return !ok || time.Until(deadline) > r.loop.RetryWaitMin, nil
 }
 
 // wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin. A

@@ -38,7 +38,7 @@ var errRepeated = errors.New("the Transport began to send the request a second t
 // watch returns the request with the trace in it, for a transport to send. The trace calls stop when the transport has got a
 // connection to send the request again.
 func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *http.Request {
-	t.stop, t.copied, t.read = stop, req.Body == emptyBody{}, make(chan struct{})
+	t.stop, t.copied, t.read = stop, req.Body == emptyBody, make(chan struct{})
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn:          func(string) { t.note(&t.gettingConn) },
 		GotConn:          t.foundConn,
