@@ -49,9 +49,9 @@ func Object(doc []byte, limit int, targets ...any) error {
 	if f.scan.Next() != '{' {
 		return ErrNotObject
 	}
-	values := make([]reflect.Value, len(targets))
-	for i, t := range targets {
-		values[i] = reflect.ValueOf(t).Elem()
+	values := make([]reflect.Value, 0, 2) // of a constant size it is on the stack
+	for _, t := range targets {
+		values = append(values, reflect.ValueOf(t).Elem())
 	}
 	f.object(values...)
 	f.scan.End()
@@ -237,6 +237,10 @@ func (f *filler) make(v reflect.Value, n int) bool {
 	if !f.take(min(n, f.left/size+1) * size) { // the product of a larger n might overflow
 		return false
 	}
-	v.Set(reflect.MakeSlice(v.Type(), n, n))
+	if v.SetZero(); n == 0 {
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0)) // not nil
+	}
+	v.Grow(n) // MakeSlice would allocate the header too
+	v.SetLen(n)
 	return true
 }

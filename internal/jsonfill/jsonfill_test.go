@@ -111,7 +111,7 @@ func TestObject(t *testing.T) {
 		{doc: `{"subs":{"other":1,"id":"a"}}`, want: record{Subs: []sub{{ID: "a"}}}},
 		{doc: `{"subs":{}}`},
 		{doc: `{"subs":{"other":{"id":"a"}}}`},
-		{doc: `{"subs":[{},{"other":1}]}`, want: record{Subs: []sub{{}, {}}}},
+		{doc: `{"subs":[{"id":"a"}],"subs":[{},{"other":1}]}`, want: record{Subs: []sub{{}, {}}}},
 		{doc: `{"subs":""}`},
 		{doc: `{"subs":false}`},
 		{doc: `{"subs":["a@b.c",null,7,[{"id":"x"}]]}`, want: record{Subs: []sub{{}, {}, {}, {}}}},
