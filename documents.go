@@ -95,9 +95,11 @@ func (p DocumentListParams) inputs(m method, t SigningType) (inputs, error) {
 	in.set("documentType", string(t))
 	in.set("status", string(p.Status))
 	in.set("documentId", p.DocumentID)
-	in.set("dateFrom", p.DateFrom)
-	in.set("dateTo", p.DateTo)
-	in.set("archive", p.Archived)
+	in.setTime("dateFrom", p.DateFrom)
+	in.setTime("dateTo", p.DateTo)
+	if p.Archived != nil {
+		in["archive"] = *p.Archived
+	}
 	in.set("sortOrder", string(p.SortOrder))
 	in.set("page", p.Page)
 	in.set("limit", p.Limit)

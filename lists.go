@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
@@ -37,7 +36,7 @@ type Page[T any] struct {
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 
-	errorOf func(kind error, message string) *Error // makes an error of the call that got the page
+	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; fmt would print its *run
 	more    paging.More
 	total   *int
 	pages   *int // totalPages
@@ -104,8 +103,7 @@ func (w wirePage) withoutTotals() wirePage {
 
 // missingList returns what is wrong when an answer lacks its list; empty when nothing is.
 func (w wirePage) missingList(name string, there bool, r *run) string {
-	page, _ := strconv.Atoi(r.in.text("page"))
-	if there || w.provesEmpty(max(page, 1), name, r.last) {
+	if there || w.provesEmpty(name, r) {
 		return ""
 	}
 	return fmt.Sprintf("it has no %s, and nothing in it says that there are none", name)
@@ -113,7 +111,9 @@ func (w wirePage) missingList(name string, there bool, r *run) string {
 
 // provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave out an
 // empty list. Others answer an error, or a list under another name, with status 200.
-func (w wirePage) provesEmpty(page int, name string, answer call.Outcome) bool {
+func (w wirePage) provesEmpty(name string, r *run) bool {
+	page, _ := strconv.Atoi(r.in.text("page"))
+	page = max(page, 1)
 	f := w.Pagination
 	if f == nil {
 		f = &wirePagination{}
@@ -128,7 +128,7 @@ func (w wirePage) provesEmpty(page int, name string, answer call.Outcome) bool {
 		return true
 	}
 	var fields map[string]json.RawMessage
-	if page == 1 || len(answer.Body) > 4<<10 || json.Unmarshal(text(answer), &fields) != nil {
+	if page == 1 || len(r.last.Body) > 4<<10 || json.Unmarshal(text(r.last), &fields) != nil {
 		return false
 	}
 	for _, key := range append(pageKeys, name) {

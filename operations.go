@@ -242,37 +242,35 @@ type inputs map[string]any
 // wireTime is RFC 3339 in UTC with milliseconds, as in answers. The format of inputs is not documented by the service.
 const wireTime = "2006-01-02T15:04:05.000Z"
 
-// set adds a string, an integer, a *bool or a time, unless it is zero or nil.
+// set adds a string or an integer, unless it is zero.
 func (in inputs) set(name string, value any) {
-	switch v := value.(type) {
-	case *bool:
-		if v != nil {
-			in[name] = *v
-		}
-	case time.Time:
-		if !v.IsZero() {
-			in[name] = v.UTC().Format(wireTime)
-		}
-	default:
-		if v != "" && v != 0 {
-			in[name] = v
-		}
+	if value != "" && value != 0 {
+		in[name] = value
+	}
+}
+
+// setTime adds a time, unless it is zero.
+func (in inputs) setTime(name string, at time.Time) {
+	if !at.IsZero() {
+		in[name] = at.UTC().Format(wireTime)
 	}
 }
 
 // text returns the text of an input; "" if there is none.
 func (in inputs) text(name string) string {
-	if in[name] == nil {
-		return ""
+	text, ok := in[name].(string)
+	if !ok && in[name] != nil {
+		text = fmt.Sprint(in[name])
 	}
-	return fmt.Sprint(in[name])
+	return text
 }
 
 // query returns the inputs as a query, in the order of their names.
 func (in inputs) query() string {
-	query := make(url.Values, len(in))
+	parts := make([]string, 0, len(in))
 	for name := range in {
-		query[name] = []string{in.text(name)}
+		parts = append(parts, name+"="+url.QueryEscape(in.text(name)))
 	}
-	return query.Encode()
+	slices.Sort(parts)
+	return strings.Join(parts, "&")
 }
