@@ -68,9 +68,9 @@ type Options struct {
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
 	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests should use a store of
-	// their own ([NewMemoryLimitStore]). In a [testing/synctest] bubble they must: calls wake each other, and waking a
-	// goroutine across a bubble's border is fatal. A store in a file follows the clock of the machine, so that no slot frees as the
-	// bubble's time passes.
+	// their own ([NewMemoryLimitStore]; the options of signformstest have one). In a [testing/synctest] bubble they must: calls wake
+	// each other, and waking a goroutine across a bubble's border is fatal. With a store in a file no slot frees as the bubble's time
+	// passes: it follows the clock of the machine.
 	LimitStore LimitStore
 	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint

@@ -202,8 +202,8 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 // too, however old it is. So send a template to the same receivers only after the outcome of the last such send is known.
 //
 // The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as somebody
-// else's: then no candidate proves nothing. With any other mask, every document of the template that known does not report is a
-// candidate for every send: resolve one doubtful send of a template before you begin the next.
+// else's: then no candidate proves nothing. With any other mask, all documents of the template are candidates, except those that
+// known reports: resolve one doubtful send of a template before you begin the next.
 func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendParams, known func(documentID string) bool) ([]Respondent, error) {
 	var found []Respondent
 	for r, err := range s.AllRespondents(ctx, RespondentListParams{TemplateID: p.TemplateID}) {
