@@ -89,6 +89,10 @@ func (f *filler) exhausted() bool { return f.left < 0 }
 
 // object fills structs from the object that comes next.
 func (f *filler) object(targets ...reflect.Value) {
+	plans := make([]plan, 0, 2)
+	for _, t := range targets {
+		plans = append(plans, planOf(t.Type()))
+	}
 	f.scan.Open()
 	for first := true; !f.exhausted(); first = false {
 		key, more := f.scan.Member(first)
@@ -96,8 +100,8 @@ func (f *filler) object(targets ...reflect.Value) {
 			return
 		}
 		value, found := f.scan.Pos(), false
-		for _, t := range targets {
-			field, ok := planOf(t.Type())[string(f.raw(key))] // in this form the text is not copied
+		for i, t := range targets {
+			field, ok := plans[i][string(f.raw(key))] // in this form the text is not copied
 			if !ok {
 				continue
 			}

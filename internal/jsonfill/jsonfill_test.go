@@ -120,7 +120,7 @@ func TestObject(t *testing.T) {
 			Raws: []json.RawMessage{json.RawMessage("1"), json.RawMessage(`"x"`), json.RawMessage("null")}}},
 		{doc: `{"raws":{"event":1}}`},
 		{doc: `{"-":"x","Skipped":"x","Untaged":"x"}`},
-		{doc: `{"name":"first","name":"last"}`, want: record{Name: "last"}},
+		{doc: `{"name":"first","name":"last","count":3,"count":0}`, want: record{Name: "last", Count: 3}},
 	} {
 		var got record
 		require.NoError(t, jsonfill.Object([]byte(c.doc), ample, &got), c.doc)

@@ -41,7 +41,11 @@ func (f *filler) set(v reflect.Value, text []byte) bool {
 		}
 		return err == nil
 	case reflect.Int:
-		return setInt(v, short(text))
+		n, err := strconv.Atoi(short(text))
+		if err == nil && n != 0 {
+			v.SetInt(int64(n))
+		}
+		return err == nil
 	default:
 		return setTime(v.Addr().Interface().(*time.Time), text)
 	}
@@ -91,12 +95,4 @@ func short(text []byte) string {
 		return ""
 	}
 	return string(text)
-}
-
-func setInt(v reflect.Value, s string) bool {
-	n, err := strconv.Atoi(s)
-	if err == nil && n != 0 {
-		v.SetInt(int64(n))
-	}
-	return err == nil
 }
