@@ -56,6 +56,10 @@ func (s documents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func BenchmarkClient(b *testing.B) {
 	client, url := newService(b)
 	ctx := context.Background()
+	for range 2_000 { // or the row that runs first would pay for what a process does once
+		_, err := listByHand(ctx, url, "documentId="+firstID)
+		require.NoError(b, err)
+	}
 	run := func(name string, want int, call func() (int, error)) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
