@@ -125,6 +125,7 @@ func (p *proxy) pass(to, from net.Conn, stop <-chan struct{}, freeze func()) {
 
 // After a failover whose old connections neither answer nor end, Run goes on by new ones, and says what it gave up.
 func TestRunAfterASilentFailover(t *testing.T) {
+	t.Parallel()
 	p, s := newProxy(t, "")
 	defer p.end()
 	var log logged
@@ -153,6 +154,7 @@ func TestRunAfterASilentFailover(t *testing.T) {
 
 // A client that freezes in the middle of a transaction does not keep the lines that it has locked.
 func TestFrozenTransactionHoldsNoLine(t *testing.T) {
+	t.Parallel()
 	for what, statement := range map[string]string{
 		"settlement": "SET state = 1", "claim": "SET lease = $2, token", "delivery": "INSERT INTO signforms_events",
 		"erasure": "SET state = 3",
@@ -196,6 +198,7 @@ func TestFrozenTransactionHoldsNoLine(t *testing.T) {
 // A function that has called Complete and hangs before its commit does not keep deliveries of its line out, nor does who erases
 // or retries its event, which ends with an error.
 func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
+	t.Parallel()
 	l := newLedger(t)
 	s := l.s
 	first := s.queue(&queue.Options{Timeout: time.Second, Grace: -1}) // it must come as far as hangs in time

@@ -68,21 +68,35 @@ type stage struct {
 	virtual bool
 }
 
-// eachStore runs a test on an empty SQLite file and an empty Postgres schema.
+// eachStore runs a test on an empty SQLite file and an empty Postgres schema, beside other tests.
 func eachStore(t *testing.T, test func(stage)) {
-	t.Run("SQLite", func(t *testing.T) { test(stage{t, newFile(t), false}) })
-	t.Run("Postgres", func(t *testing.T) { test(stage{t, where(sharedPostgres(t).newSchema(t)), false}) })
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(stage{t, newFile(t), false})
+	})
+	t.Run("Postgres", func(t *testing.T) {
+		t.Parallel()
+		test(stage{t, where(sharedPostgres(t).newSchema(t)), false})
+	})
 }
 
 func newFile(t testing.TB) where { return where(filepath.Join(t.TempDir(), "events.db")) }
 
 // eachStoreVirtually is eachStore on virtual time.
 func eachStoreVirtually(t *testing.T, test func(stage)) {
-	eachStore(t, func(s stage) {
-		synctest.Test(s.T, func(t *testing.T) {
-			time.Sleep(2 * 365 * 24 * time.Hour) // a bubble begins in 2000, when Unix times had nine digits
-			test(stage{t, s.where, true})
-		})
+	eachStore(t, func(s stage) { s.virtually(test) })
+}
+
+// onFileVirtually runs a test on an empty SQLite file and virtual time.
+func onFileVirtually(t *testing.T, test func(stage)) {
+	stage{T: t, where: newFile(t)}.virtually(test)
+}
+
+func (s stage) virtually(test func(stage)) {
+	synctest.Test(s.T, func(t *testing.T) {
+		time.Sleep(2 * 365 * 24 * time.Hour) // a bubble begins in 2000, when Unix times had nine digits
+		test(stage{t, s.where, true})
 	})
 }
 
@@ -277,6 +291,14 @@ func long(t testing.TB) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+}
+
+// times returns n, or a third of it where -short asks for less.
+func times(n int) int {
+	if testing.Short() {
+		return n / 3
+	}
+	return n
 }
 
 // settled waits until nothing is pending.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +36,7 @@ func TestLines(t *testing.T) {
 			completed("d1", 1), completed("d1", 2), completed("d2", 1),
 			&webhook.FormResponse{FormID: "f", FormResponseID: "r1"}, &webhook.FormResponse{FormID: "f", FormResponseID: "r2"},
 			signed("t", "1", "s1", "s2"), signed("t", "2", "s2", "s1"), signed("t", "3", "s3"), signed("t", "4"), signed("t", "5"))
-		require.Equal(s, httpOK, s.deliver(q, []byte(`[{"webhookEvent":"other"},{"webhookEvent":"other","n":2}]`)).Code)
+		require.Equal(s, 200, s.deliver(q, []byte(`[{"webhookEvent":"other"},{"webhookEvent":"other","n":2}]`)).Code)
 		var lines []string
 		for _, e := range s.list(q, queue.Filter{}) {
 			lines = append(lines, e.Line)
@@ -49,8 +48,6 @@ func TestLines(t *testing.T) {
 		require.Len(s, slices.Compact(lines), 10, "other signers, no signers and unknown events have lines of their own")
 	})
 }
-
-const httpOK = 200
 
 func TestFilters(t *testing.T) {
 	eachStore(t, func(s stage) {
@@ -268,24 +265,25 @@ func TestErasedBytesAreInNoFile(t *testing.T) {
 }
 
 func TestBusyCheckpointIsReported(t *testing.T) {
-	s := stage{T: t, where: newFile(t)}
-	q := s.queue(nil)
-	s.accept(q, plant("a", 1))
-	db, err := sql.Open("sqlite", "file:"+string(s.where))
-	require.NoError(t, err)
-	defer db.Close()
-	reader, err := db.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
-	var count int
-	require.NoError(t, reader.QueryRow("SELECT count(*) FROM signforms_events").Scan(&count))
-	n, err := q.Erase(t.Context(), queue.Filter{Document: "a"})
-	require.ErrorIs(t, err, queue.ErrNotTruncated)
-	require.Equal(t, 1, n)
-	require.NotZero(t, bytesLeft(t, filepath.Dir(string(s.where))), "or there was nothing to report")
-	require.NoError(t, reader.Rollback())
-	_, err = q.Erase(t.Context(), queue.Filter{Document: "a"})
-	require.NoError(t, err)
-	require.Zero(t, bytesLeft(t, filepath.Dir(string(s.where))))
+	onFileVirtually(t, func(s stage) {
+		q := s.queue(nil)
+		s.accept(q, plant("a", 1))
+		db, err := sql.Open("sqlite", "file:"+string(s.where))
+		require.NoError(s, err)
+		defer db.Close()
+		reader, err := db.BeginTx(s.Context(), nil)
+		require.NoError(s, err)
+		var count int
+		require.NoError(s, reader.QueryRow("SELECT count(*) FROM signforms_events").Scan(&count))
+		n, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
+		require.ErrorIs(s, err, queue.ErrNotTruncated)
+		require.Equal(s, 1, n)
+		require.NotZero(s, bytesLeft(s.T, filepath.Dir(string(s.where))), "or there was nothing to report")
+		require.NoError(s, reader.Rollback())
+		_, err = q.Erase(s.Context(), queue.Filter{Document: "a"})
+		require.NoError(s, err)
+		require.Zero(s, bytesLeft(s.T, filepath.Dir(string(s.where))))
+	})
 }
 
 func TestWhatIsKeptForHowLong(t *testing.T) {
@@ -321,10 +319,7 @@ func (s stage) states(q *queue.Queue) (all []string) {
 
 // What is said to be erased must be erased.
 func TestErasureOfFailedEventsIsLoggedOnce(t *testing.T) {
-	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(2 * 365 * 24 * time.Hour)
-		s := stage{t, s.where, true}
+	stage{T: t, where: where(sharedPostgres(t).newSchema(t))}.virtually(func(s stage) {
 		var log logged
 		q := s.queue(&queue.Options{Retries: []time.Duration{}, KeepFailed: time.Hour, Logger: log.logger()})
 		var events []webhook.Event
@@ -341,14 +336,14 @@ func TestErasureOfFailedEventsIsLoggedOnce(t *testing.T) {
 		stop = s.run(q, failing("no"))
 		time.Sleep(5 * time.Hour)
 		stop()
-		require.Positive(t, log.count("planned"))
-		require.Zero(t, log.count("it was never processed"))
-		require.Len(t, s.list(q, queue.Filter{Failed: true}), 501)
+		require.Positive(s, log.count("planned"))
+		require.Zero(s, log.count("it was never processed"))
+		require.Len(s, s.list(q, queue.Filter{Failed: true}), 501)
 		s.exec("DROP TRIGGER refused ON signforms_events")
 		s.run(q, failing("no"))
 		time.Sleep(5 * time.Hour)
-		require.Equal(t, 501, log.count("it was never processed"))
-		require.Empty(t, s.list(q, queue.Filter{Failed: true}))
+		require.Equal(s, 501, log.count("it was never processed"))
+		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
 	})
 }
 

@@ -56,6 +56,7 @@ pool_mode = %s
 
 // Behind PgBouncer a queue receives and works in both modes.
 func TestPgBouncer(t *testing.T) {
+	t.Parallel()
 	for mode, settings := range map[string]string{"session": "", "transaction": " default_query_exec_mode=exec"} {
 		t.Run(mode, func(t *testing.T) {
 			s := stage{T: t, where: where(bouncer(t, mode) + settings)}

@@ -27,6 +27,7 @@ type cluster struct {
 	as       *syscall.Credential // Postgres refuses to run as root
 	server   *exec.Cmd
 	output   bytes.Buffer
+	pool     *pgxpool.Pool // makes the schemas
 	schemas  atomic.Int64
 }
 
@@ -87,7 +88,10 @@ func (c *cluster) command(name string, args ...string) *exec.Cmd {
 
 // start starts the server and returns when it answers. It does not sync: the machine does not lose power here, only
 // processes are killed.
-func (c *cluster) start() error {
+func (c *cluster) start() (err error) {
+	if c.pool, err = pgxpool.New(context.Background(), c.dsn("public")); err != nil {
+		return err
+	}
 	c.server = c.command(filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir, "-c", "listen_addresses=",
 		"-c", "fsync=off", "-c", "max_connections=200", "-c", "deadlock_timeout=200ms")
 	c.output.Reset()
@@ -98,7 +102,7 @@ func (c *cluster) start() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	for {
-		if err := c.ping(ctx); err == nil {
+		if err := c.pool.Ping(ctx); err == nil {
 			return nil
 		} else if ctx.Err() != nil {
 			return fmt.Errorf("postgres does not answer: %w: %s", err, c.output.String())
@@ -107,18 +111,10 @@ func (c *cluster) start() error {
 	}
 }
 
-func (c *cluster) ping(ctx context.Context) error {
-	pool, err := pgxpool.New(ctx, c.dsn("public"))
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	return pool.Ping(ctx)
-}
-
 // stop ends the server at once, as a crash does.
 func (c *cluster) stop() {
 	if c.server != nil {
+		c.pool.Close()
 		c.server.Process.Signal(syscall.SIGQUIT)
 		c.server.Wait()
 		c.server = nil
@@ -146,8 +142,8 @@ func TestDefaultIsolationDoesNotMatter(t *testing.T) {
 	require.Len(t, j.all(), 160)
 }
 
-// poolSize is what a DSN says to a pool only.
-const poolSize = " pool_max_conns=24"
+// poolSize is what a DSN says to a pool only. It keeps its connections: on virtual time hours pass, and new ones take real time.
+const poolSize = " pool_max_conns=24 pool_max_conn_lifetime=99999h pool_max_conn_idle_time=99999h pool_health_check_period=99999h"
 
 func (c *cluster) dsn(schema string) string {
 	return fmt.Sprintf("host=%s user=queue dbname=postgres search_path=%s"+poolSize, c.dir, schema)
@@ -156,10 +152,7 @@ func (c *cluster) dsn(schema string) string {
 // newSchema makes an empty schema and returns its DSN.
 func (c *cluster) newSchema(t testing.TB) string {
 	name := "test" + strconv.FormatInt(c.schemas.Add(1), 10)
-	pool, err := pgxpool.New(t.Context(), c.dsn("public"))
-	require.NoError(t, err)
-	defer pool.Close()
-	_, err = pool.Exec(t.Context(), "CREATE SCHEMA "+name)
+	_, err := c.pool.Exec(t.Context(), "CREATE SCHEMA "+name)
 	require.NoError(t, err)
 	return c.dsn(name)
 }

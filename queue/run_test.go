@@ -255,7 +255,7 @@ func TestNothingStaysClaimed(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		var j journal
-		for n := range 60 {
+		for n := range times(60) {
 			s.accept(q, completed(fmt.Sprint(n), 1))
 			ctx, cancel := context.WithTimeout(s.Context(), rand.N(3*time.Millisecond))
 			require.NoError(s, q.Run(ctx, j.noting(nil)))
@@ -283,7 +283,7 @@ func TestModel(t *testing.T) {
 		}
 		sent := map[string]int{}
 		var payloads [][]byte
-		for range 300 {
+		for range times(300) {
 			var events []webhook.Event
 			for range 1 + random.IntN(4) {
 				line := fmt.Sprint("line", random.IntN(12))

@@ -86,6 +86,7 @@ func TestOtherVersionsAreRefused(t *testing.T) {
 
 // The command makes no tables where a queue's are missing, whatever is left of one.
 func TestCommandMakesNoTables(t *testing.T) {
+	t.Parallel()
 	program := filepath.Join(t.TempDir(), "signforms-queue")
 	out, err := exec.Command("go", "build", "-o", program, "./cmd/signforms-queue").CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -77,9 +76,7 @@ func TestSchemaIsMadeOnceByMany(t *testing.T) {
 }
 
 func TestSlowDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(2 * 365 * 24 * time.Hour)
-		s := stage{t, newFile(t), true}
+	onFileVirtually(t, func(s stage) {
 		var delay atomic.Int64
 		o := &queue.Options{}
 		o.SetSync(func() { time.Sleep(time.Duration(delay.Load())) })
@@ -96,22 +93,20 @@ func TestSlowDisk(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		require.LessOrEqual(t, time.Since(begun), 640*5*time.Millisecond/20, "writes of several senders share a sync")
+		require.LessOrEqual(s, time.Since(begun), 640*5*time.Millisecond/20, "writes of several senders share a sync")
 		delay.Store(int64(3 * time.Second))
 		begun = time.Now()
-		require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("late", 1))).Code)
-		require.Equal(t, 2*time.Second, time.Since(begun))
+		require.Equal(s, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("late", 1))).Code)
+		require.Equal(s, 2*time.Second, time.Since(begun))
 		time.Sleep(3 * time.Second)
 		delay.Store(0)
-		require.JSONEq(t, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("late", 1))).Body.String(), "it was stored after all")
+		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("late", 1))).Body.String(), "it was stored after all")
 	})
 }
 
 // Outcomes need not be on the disk at once. Those within a tenth of a second share a sync, and none waits for it.
 func TestOutcomesShareSyncs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(2 * 365 * 24 * time.Hour)
-		s := stage{t, newFile(t), true}
+	onFileVirtually(t, func(s stage) {
 		var syncs atomic.Int64
 		o := &queue.Options{}
 		o.SetSync(func() { syncs.Add(1) })
@@ -125,34 +120,28 @@ func TestOutcomesShareSyncs(t *testing.T) {
 		var j journal
 		s.run(q, j.noting(func(context.Context, webhook.Event) error { time.Sleep(10 * time.Millisecond); return nil }))
 		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
-		require.InDelta(t, 2000/100, syncs.Load(), 3, "in two seconds of work")
+		require.InDelta(s, 2000/100, syncs.Load(), 3, "in two seconds of work")
 	})
 }
 
 func TestLockedFile(t *testing.T) {
-	s := stage{T: t, where: newFile(t)}
-	q := s.queue(nil)
-	var j journal
-	s.run(q, j.noting(nil))
-	s.accept(q, completed("a", 1))
-	s.settled(q)
-	other, err := sql.Open("sqlite", "file:"+string(s.where)+"?_pragma=busy_timeout(10000)") // the queue may be writing
-	require.NoError(t, err)
-	defer other.Close()
-	conn, err := other.Conn(t.Context())
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 2))).Code)
-	_, err = conn.ExecContext(t.Context(), "ROLLBACK")
-	require.NoError(t, err)
-	s.accept(q, completed("a", 2))
-	s.settled(q)
-	require.Equal(t, []string{"a/1", "a/2"}, j.all())
+	onFileVirtually(t, func(s stage) {
+		q := s.queue(nil)
+		var j journal
+		s.run(q, j.noting(nil))
+		s.accept(q, completed("a", 1))
+		s.settled(q)
+		unlock := s.lock()
+		require.Equal(s, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 2))).Code)
+		unlock()
+		s.accept(q, completed("a", 2))
+		s.settled(q)
+		require.Equal(s, []string{"a/1", "a/2"}, j.all())
+	})
 }
 
 func TestPostgresGoesAndComesBack(t *testing.T) {
+	t.Parallel()
 	if _, err := findPostgres(); err != nil {
 		sharedPostgres(t) // skips or fails
 	}
@@ -211,14 +200,12 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 		"function returns when its ctx ends": {-1, 15 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(2 * 365 * 24 * time.Hour)
-				s := stage{t, newFile(t), true}
+			onFileVirtually(t, func(s stage) {
 				var log logged
 				q := s.queue(&queue.Options{Timeout: time.Hour, Grace: 5 * time.Second, Logger: log.logger()})
 				s.accept(q, completed("a", 1))
 				began, goOn := make(chan struct{}), make(chan struct{})
-				ctx, cancel := context.WithCancel(t.Context())
+				ctx, cancel := context.WithCancel(s.Context())
 				ended := make(chan error, 1)
 				go func() {
 					ended <- q.Run(ctx, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
@@ -236,10 +223,10 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 				begun := time.Now()
 				cancel()
 				time.AfterFunc(max(c.after, 0), func() { close(goOn) })
-				require.NoError(t, <-ended)
-				require.LessOrEqual(t, time.Since(begun), c.wait)
+				require.NoError(s, <-ended)
+				require.LessOrEqual(s, time.Since(begun), c.wait)
 				unlock()
-				require.Zero(t, log.count(`the lease had ended"`), "it had not")
+				require.Zero(s, log.count(`the lease had ended"`), "it had not")
 			})
 		})
 	}
@@ -247,9 +234,7 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 
 // An outcome waits for the store until the ctx of Run has ended and Grace is over.
 func TestOutcomeWaitsForTheStore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(2 * 365 * 24 * time.Hour)
-		s := stage{t, newFile(t), true}
+	onFileVirtually(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
 		began, goOn := make(chan struct{}, 1), make(chan struct{})
@@ -260,7 +245,7 @@ func TestOutcomeWaitsForTheStore(t *testing.T) {
 		time.AfterFunc(20*time.Second, unlock)
 		time.Sleep(10 * time.Second)
 		stop()
-		require.Equal(t, []string{"a/done"}, s.states(q))
+		require.Equal(s, []string{"a/done"}, s.states(q))
 	})
 }
 

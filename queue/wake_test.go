@@ -99,6 +99,7 @@ func TestListeningAgain(t *testing.T) {
 
 // While the connection on which Run would listen does not answer, Run finds out by looking, and it ends in time.
 func TestFrozenListener(t *testing.T) {
+	t.Parallel()
 	p, s := newProxy(t, "LISTEN ")
 	defer p.end()
 	q := s.queue(nil)
