@@ -35,7 +35,7 @@
 //	Class           Operations                                        Repeated after
 //	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
 //	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
-//	not repeatable  send, remind                                      nothing was written, 429
+//	not repeatable  send, send reminder                               nothing was written, 429
 //
 // A void is also repeated after a 2xx that leaves a doubt: see [DocumentsService.Void].
 //
