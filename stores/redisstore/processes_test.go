@@ -2,6 +2,7 @@ package redisstore_test
 
 import (
 	"context"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -46,6 +47,7 @@ func TestMain(m *testing.M) {
 	if redisAddr := os.Getenv("REMINDING_REDIS"); redisAddr != "" {
 		remindForEver(redisAddr, os.Getenv("REMINDING_URL"), os.Getenv("REMINDING_KEY"), os.Getenv("REMINDING_DOCUMENT"))
 	}
+	flag.Set("test.parallel", "8") // they wait for time to pass, and compute little
 	os.Exit(m.Run())
 }
 

@@ -4,6 +4,7 @@ import (
 	"net"
 	"os/exec"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,13 +42,21 @@ func newRedis(t testing.TB) *server {
 	return s
 }
 
+// given are the addresses that a test has got: it may start its server there again later.
+var given sync.Map
+
 // freeAddress returns a loopback address at which nobody listens.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		addr := l.Addr().String()
+		require.NoError(t, l.Close())
+		if _, taken := given.LoadOrStore(addr, true); !taken {
+			return addr
+		}
+	}
 }
 
 // start starts the server with what it has on disk, and returns when it answers.
