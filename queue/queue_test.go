@@ -33,24 +33,6 @@ func TestOneWorkerGoesOn(t *testing.T) {
 	})
 }
 
-func TestEventsWaitForAWorker(t *testing.T) {
-	eachStore(t, func(s stage) {
-		receiver := s.queue(nil)
-		s.accept(receiver, completed("a", 1), completed("a", 2))
-		st, err := receiver.Stats(s.Context())
-		require.NoError(s, err)
-		require.Equal(s, 2, st.Pending)
-		require.Equal(s, 1, st.Lines)
-		var j journal
-		worker := s.queue(nil) // as another process has it
-		s.run(worker, j.noting(nil))
-		s.settled(worker)
-		s.accept(receiver, completed("a", 3))
-		s.settled(worker)
-		require.Equal(s, []string{"a/1", "a/2", "a/3"}, j.all())
-	})
-}
-
 func TestDuplicates(t *testing.T) {
 	eachStore(t, func(s stage) {
 		var j journal
