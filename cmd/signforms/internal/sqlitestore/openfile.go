@@ -61,10 +61,7 @@ const busyFor = 5 * time.Second
 
 // dataSource names a file to SQLite by its absolute path.
 func dataSource(path string, full bool) string {
-	mode := "normal"
-	if full {
-		mode = "full"
-	}
+	mode := map[bool]string{false: "normal", true: "full"}[full]
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/… on Windows
