@@ -71,7 +71,7 @@ type mark struct {
 
 const (
 	minSize  = 16 // no service puts fewer on a page and says nothing of more
-	minRun   = 6  // records of one time, which are in the same order by no accident
+	minRun   = 6  // records of one time, which are hardly in the same order by accident
 	maxIdle  = 12 // of the first pass
 	maxStale = 3  // idle pages end a later pass
 )
