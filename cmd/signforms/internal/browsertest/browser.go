@@ -361,7 +361,8 @@ func (p *Page) RequireAccessible() {
 	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window: %s", Eval[string](p, "location.pathname"))
 }
 
-// RequireAccessibleOnEveryScreen shows the page on each of Screens, where it must be accessible, and makes a picture.
+// RequireAccessibleOnEveryScreen shows the page on each of Screens, where it must be accessible, makes a picture, and leaves
+// it on the last.
 func (p *Page) RequireAccessibleOnEveryScreen(name string) {
 	p.t.Helper()
 	for _, screen := range slices.Sorted(maps.Keys(Screens)) {

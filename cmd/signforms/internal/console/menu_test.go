@@ -24,6 +24,7 @@ func TestMenuFoldsOnANarrowScreen(t *testing.T) {
 			}
 			require.Equal(t, c.folds, shown(".menu"))
 			require.Equal(t, !c.folds, shown("#menu nav"))
+			p.RequireAccessible()
 			if c.folds {
 				p.Click(".menu")
 				p.Wait("document.querySelector('#menu nav').checkVisibility()")
@@ -33,6 +34,7 @@ func TestMenuFoldsOnANarrowScreen(t *testing.T) {
 			p.Click("#menu a[href$='documents']")
 			p.WaitText("No documents here")
 			require.Equal(t, !c.folds, shown("#menu nav"))
+			p.RequireAccessible()
 			p.Shot("documents")
 		})
 	}
