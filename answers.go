@@ -20,8 +20,8 @@ import (
 
 // This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says
 // of itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). The known words of
-// a document's status are in types.go. What an answer means to Client.Do is in do.go, decoded. Fields decide. Words only raise a doubt, but for the one
-// sentence that is documented: "already void".
+// a document's status are in types.go. What an answer means to Client.Do is in do.go, decoded. Fields decide. Words only raise a
+// doubt, but for the one sentence that is documented: "already void".
 
 // judge returns the error of a call by its last attempt; nil for a 2xx, of which read decides.
 func (r *run) judge() error {

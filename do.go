@@ -185,7 +185,7 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
 	}
 	if op.Inputs != InputsBody {
-		wire.URL = wire.URL + "?" + req.in.query() // no operation is without inputs
+		wire.URL = wire.URL + "?" + req.in.query() // in one allocation; no operation is without inputs
 	}
 	if op.Inputs != InputsQuery { // the only place if the body is nested
 		var body any = req.in

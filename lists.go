@@ -36,7 +36,7 @@ type Page[T any] struct {
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 
-	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; fmt would print its *run
+	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *run, which fmt would print
 	more    paging.More
 	total   *int
 	pages   *int // totalPages

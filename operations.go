@@ -265,7 +265,7 @@ func (in inputs) text(name string) string {
 	return text
 }
 
-// query returns the inputs as a query, in the order of their names.
+// query returns the inputs as a query, in the order of their names, which need no escapes.
 func (in inputs) query() string {
 	parts := make([]string, 0, len(in))
 	for name := range in {
