@@ -74,7 +74,11 @@ func All[P any](ctx context.Context, limit int, fetch func(context.Context, Requ
 				return
 			}
 			fresh := w.unseen(a.IDs)
-			if r, state = w.read(r, a); !yield(Step[P]{page, fresh, state, len(w.seen), w.least}, nil) {
+			r, state = w.read(r, a)
+			if a.Nameless && (state == Reading || w.requests > 1) { // a record may be another, but for a list of one page
+				state = Nameless
+			}
+			if !yield(Step[P]{page, fresh, state, len(w.seen), w.least}, nil) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package paging
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // A walk decides which page is asked for next, and when the list has ended. It has three rules.
@@ -11,8 +12,8 @@ import (
 // page is an interval of it without a gap. So a page has every record that stayed between its first and its last, and two
 // intervals that share a record leave nothing out between them. By induction the chain has every record that stayed, from the
 // top to its end. Records of one time may be in another order for each request. A shared record proves nothing then, unless a
-// record of another time came behind it on a page of the chain, or the page begins with at least minRun records of the end of
-// the chain in the same order. A record without a time proves it by itself.
+// record of another time came behind it on a page of the chain, or the page begins with records of the end of the chain in the
+// same order, so many that this is no accident (minRun, minTies). A record without a time proves it by itself.
 //
 // End. A page is full with as many records as were asked for, or as the largest page before had (where nothing is told, at least
 // 16). A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
@@ -54,12 +55,14 @@ type walk struct {
 // pass is one way through the list. Only the first overlaps its pages.
 type pass struct {
 	number uint16
-	count  int  // records in its chain, which has every page of a later pass
-	end    []ID // the page with the end of the chain
-	idle   int  // pages in a row that added nothing to the chain
-	full   int  // records on its first page, in a later pass
-	gap    bool // a page did not continue the chain, in a later pass
-	ids    []ID // what it read, in a later pass
+	count  int       // records in its chain, which has every page of a later pass
+	end    []ID      // the page with the end of the chain
+	at     time.Time // of its last record
+	tied   int       // records of that time in its chain
+	idle   int       // pages in a row that added nothing to the chain
+	full   int       // records on its first page, in a later pass
+	gap    bool      // a page did not continue the chain, in a later pass
+	ids    []ID      // what it read, in a later pass
 }
 
 // mark is what a walk notes of a record.
@@ -71,7 +74,8 @@ type mark struct {
 
 const (
 	minSize  = 16 // no service puts fewer on a page and says nothing of more
-	minRun   = 6  // records of one time, which are hardly in the same order by accident
+	minRun   = 6  // records of one time in the same order are no accident,
+	minTies  = 16 // if with all of that time in the chain they are so many: of shuffled pages, one in 150,000 begins like that
 	maxIdle  = 12 // of the first pass
 	maxStale = 3  // idle pages end a later pass
 )
@@ -87,16 +91,8 @@ func (w *walk) unseen(ids []ID) (places []int) {
 	return places
 }
 
-// read takes an answer whose ids are in seen, and returns what to ask for next while it is Reading. A record without an id is
-// told from another only on a list of one page.
-func (w *walk) read(r Request, a Answer) (next Request, state State) {
-	if next, state = w.step(r, a); a.Nameless && (state == Reading || w.requests > 1) {
-		state = Nameless
-	}
-	return next, state
-}
-
-func (w *walk) step(r Request, a Answer) (Request, State) {
+// read takes an answer whose ids are in seen, and returns what to ask for next while it is Reading.
+func (w *walk) read(r Request, a Answer) (Request, State) {
 	if a.Refusal != NotRefused {
 		if !w.isBehind(r, a.Refusal) {
 			w.requests++
@@ -206,7 +202,7 @@ func (w *walk) chain(r Request, a Answer, again bool) (Request, State) {
 			return Request{r.Page + 1, r.Limit}, Reading
 		case w.requests == 1: // an empty second page ends a list that may end with the first
 			w.behind = w.told && w.mayEnd(start+n)
-		case !short || n > 0 && w.least > start+n: // that many are a full page
+		case n < r.Limit && (!short || n > 0 && w.least > start+n): // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
 	}
@@ -225,28 +221,32 @@ func (w *walk) links(r Request, a Answer) bool {
 	run := 0
 	for i, id := range a.IDs {
 		m := w.seen[id]
-		if m.pass != w.number {
-			continue
-		}
-		if m.closed || a.Times[i].IsZero() {
+		switch {
+		case m.pass != w.number:
+		case m.closed || a.Times[i].IsZero():
 			return true
-		}
-		if run == i {
+		case run == i:
 			run++
 		}
 	}
-	return run >= minRun && run <= len(w.end) && slices.Equal(a.IDs[:run], w.end[len(w.end)-run:])
+	return run >= minRun && run+w.tied >= minTies && run <= len(w.end) && slices.Equal(a.IDs[:run], w.end[len(w.end)-run:])
 }
 
 // extend puts a page into the chain.
 func (w *walk) extend(start, limit int, a Answer) {
 	n, beyond := len(a.IDs), false
+	if n > 0 && !w.at.Equal(a.Times[n-1]) && w.seen[a.IDs[n-1]].pass != w.number {
+		w.at, w.tied = a.Times[n-1], 0
+	}
 	for i, id := range a.IDs {
 		m := w.seen[id]
 		if beyond = m.pass != w.number; beyond {
 			m.pass, m.closed = w.number, false
 			w.count++
 			w.idle = 0
+			if !w.at.IsZero() && a.Times[i].Equal(w.at) {
+				w.tied++
+			}
 		}
 		m.closed = m.closed || !a.Times[i].Equal(a.Times[n-1])
 		w.seen[id] = m
@@ -257,10 +257,11 @@ func (w *walk) extend(start, limit int, a Answer) {
 	if beyond || n == limit && start+n > w.covered {
 		w.covered = start + n // not of a short page of known records: it may be the last one at another place
 	}
-	w.unlinked, w.overlap = 0, max(w.overlap/2, 2)
-	if n > 1 && !a.Times[n-1].IsZero() && a.Times[n-2].Equal(a.Times[n-1]) {
-		w.overlap = max(w.overlap, minRun)
+	apart := w.tied + 1 // then the page begins with a record of another time
+	if w.tied+minRun >= minTies {
+		apart = minRun
 	}
+	w.unlinked, w.overlap = 0, max(w.overlap/2, 2, apart)
 }
 
 // short reports whether a page of the chain is not full. The service may put fewer records on a page than were asked for, but
@@ -287,7 +288,7 @@ func (w *walk) mayEnd(end int) bool {
 // next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it, and how
 // far. A page can begin at any multiple of any limit: page 3 of limit 98 begins at 196.
 func (w *walk) next() (best Request, gain int) {
-	for overlap := w.overlap; ; overlap /= 2 {
+	for overlap := w.overlap; ; overlap-- {
 		from := max(w.covered-overlap, 0)
 		best, gain = Request{}, 0
 		for limit := w.size; limit > 0; limit-- {

@@ -79,7 +79,12 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"capped, nothing", world{report: "nothing", pageCap: 17}, 60, 30, nil, "1/30 2/15 3/14 4/13 4/16 5/16 whole"},
 		{"capped, totalPages, one by one", world{report: "totalPages", pageCap: 7}, 50, 1, nil, "1/1 ... 125 whole"},
 		{"one time", world{report: "total", ties: 1000}, 60, 20, nil, "1/20 2/14 2/20 3/17 3/20 4/18 whole"},
-		{"pairs of one time", world{report: "total", ties: 2}, 60, 20, nil, "1/20 2/14 2/20 3/17 4/16 whole"},
+		{"pairs of one time", world{report: "total", ties: 2}, 60, 20, nil, "1/20 2/17 3/15 3/20 4/19 whole"},
+		{"seven of one time, six in the same order by accident", world{report: "hasNextPage", ties: 8}, 33, 16, moves{2: func(l *list) {
+			leave(0, 0)(l)
+			tied := l.records[7:15]
+			copy(tied, append(tied[7:8:8], tied[:7]...))
+		}}, "1/16 2/9 1/16 2/9 2/14 3/11 whole"},
 		{"no times", world{report: "nothing", untimed: true}, 60, 20, nil, "1/20 2/18 3/17 4/16 5/16 whole"},
 		{"total counts more", world{report: "total", extra: 5}, 45, 20, nil, "1/20 2/18 3/17 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 1/20 2/20 3/20 4/20 1/20 2/20 3/20 4/20 missing 45/50"},
 		{"total counts less", world{report: "total", extra: -15}, 45, 20, nil, "1/20 2/18 3/17 whole"},
@@ -92,7 +97,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"three leave, nothing told", world{report: "nothing"}, 95, 20, moves{3: leave(0, 0, 0)}, "1/20 2/18 3/17 3/16 3/14 3/19 4/18 5/17 5/20 6/20 whole"},
 		{"twenty-five leave, nothing told", world{report: "nothing"}, 40, 20, moves{2: leave(slices.Repeat([]int{0}, 25)...)}, "1/20 2/18 2/16 2/12 1/20 2/20 whole"},
 		{"capped, a page enters", world{report: "nothing", pageCap: 17}, 60, 30, moves{2: create(15)}, "1/30 2/15 3/15 4/14 4/17 5/16 6/16 whole"},
-		{"thirty leave", world{report: "hasNextPage"}, 195, 20, moves{5: leave(slices.Repeat([]int{0}, 30)...)}, "1/20 2/18 3/17 4/16 4/20 4/20 4/18 4/16 3/16 3/20 4/17 4/20 5/19 6/18 6/20 7/19 8/18 8/20 9/19 whole"},
+		{"thirty leave", world{report: "hasNextPage"}, 195, 20, moves{5: leave(slices.Repeat([]int{0}, 30)...)}, "1/20 2/18 3/17 4/16 4/20 4/20 4/18 4/16 3/16 3/17 3/20 4/18 5/17 5/20 6/19 8/16 8/18 8/20 9/19 whole"},
 		{"five enter", world{report: "total"}, 95, 20, moves{3: create(5)}, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{"thirty enter", world{report: "nothing"}, 95, 20, moves{3: create(30)}, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 6/20 7/19 8/19 whole"},
 		{"the end leaves", world{report: "nothing"}, 39, 20, moves{3: leave(38, 37, 36, 35)}, "1/20 2/18 3/17 4/17 whole"},
