@@ -10,12 +10,18 @@
 //		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 //	})
 //
-// [New] makes a [Client], which has every operation under Documents, Templates and Forms. [DocumentRef] says which document
-// to void or to remind; records and results make it with their Ref methods.
+// [New] makes a [Client]. It is safe for concurrent use: make one and keep it. Every wait of a call ends with its context.
 //
-// A Client is safe for concurrent use: make one and keep it. Every wait of a call ends with its context. List methods return
-// one [Page]; All methods walk all pages, for use with range. Documents.All has the PDF documents only; those made from a
-// template are in Templates.AllRespondents, for each template of Templates.All. [Client.Do] sends a request that has no method here.
+//	send                       Templates.Send, Forms.Send
+//	after a doubt              Templates.SentCandidates
+//	match a webhook's event    SendResult.SignerIDs, or Respondent.SignerIDs, with those of the event
+//	read one                   Templates.Respondent
+//	remind, void               Documents.Remind, Documents.Void, with TemplateDocument(templateID, createdDocumentID) or a record's Ref
+//	export                     Templates.AllRespondents of each of Templates.All, Documents.All (PDF documents only), Forms.AllResponses
+//	remember reminders         Options.LimitStore
+//	what has no method here    Client.Do
+//
+// List methods return one [Page]; All methods walk all pages, for use with range.
 //
 // Webhooks are in package webhook. Package signformstest is the whole service in a test. The promises of all packages, with
 // their limits and tests, are in [guarantees.md].
@@ -46,7 +52,7 @@
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
-// [TemplatesService.SentCandidates] finds out what became of a send. A Transport that does not call the hooks of
+// A Transport that does not call the hooks of
 // [net/http/httptrace], such as a mock, gives no proof. Neither does one that reads the body of a request, such as for a log,
 // nor a request without a body.
 //
@@ -69,20 +75,16 @@
 // meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches [ErrIncomplete],
 // and Error.Yielded and Error.Reported say how many came and how many the service reports.
 //
-// For that, pages overlap by a few records. A list of one page costs one request if the page is not full and the service says
-// that there is no other; otherwise it costs up to three. A list that does not change, of n pages of 100, costs at most n+3 requests up to
-// n = 10, and about n/6 more for longer lists; more with smaller pages, where the service caps or ignores limits, or if anything
-// has moved meanwhile. If a service's totals count something else, set [Endpoint].IgnoreTotals.
+// For that, pages overlap by a few records, which costs about one request in six. If a service's totals count something else,
+// set [Endpoint].IgnoreTotals.
 //
 // # What is assumed
 //
 // Facts that the service does not document are marked where they stand. [Options.Endpoints] overrides every method and path,
 // and the place of inputs. Unknown statuses are kept as they came. Unknown fields are in the Raw bytes of pages and results.
 //
-// Within a record, a value of an unexpected JSON type does not fail a call: it is converted to the text, number, boolean or
-// time if possible, and otherwise left empty. A single record where a list is expected is read as a list of one. But an answer
-// that is not what was asked for is an error and never an empty result: a list may be missing only where the answer proves that
-// it is empty, by a total of 0, or on a page past the last.
+// Within a record, a value of an unexpected JSON type is converted if possible, and otherwise left empty. But an answer that is
+// not what was asked for is an error and never an empty result.
 //
 // [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md
 package signforms

@@ -29,15 +29,47 @@ func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []st
 	}, nil))
 }
 
-// The README's list.
-func readmeList(ctx context.Context, client *signforms.Client) error {
-	for d, err := range client.Documents.All(ctx, signforms.DocumentListParams{}) {
-		if err != nil {
-			return err // the list is not whole
-		}
-		fmt.Println(d.DocumentID, d.DocumentName, d.Status)
+// The README's resolve says what became of a send in doubt: after ErrOutcomeUnknown, or a crash before its outcome was stored.
+// Call it 90 seconds later: until then the send may still arrive.
+func readmeResolve(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, stored func(id string) bool) (*signforms.Respondent, error) {
+	found, err := client.Templates.SentCandidates(ctx, p, stored) // stored: documents of other sends
+	switch {
+	case err != nil:
+		return nil, err // nothing was found out: look later
+	case len(found) == 0:
+		return nil, nil // not sent: send it again (not if the service masks addresses)
+	case len(found) == 1:
+		return &found[0], nil // sent: its RespondentDocumentID and SignerIDs()
 	}
-	return nil
+	return nil, errors.New("a person has to decide")
+}
+
+func TestREADMEResolve(t *testing.T) {
+	service := signformstest.NewServer(t, nil)
+	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 1, Status: 503})
+	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 2, Status: 503, AfterWork: true})
+	p := signforms.TemplateSendParams{
+		TemplateID: service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}),
+		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
+	}
+	client, stored := service.Client(), map[string]bool{}
+	doubt := func() (*signforms.Respondent, error) {
+		_, err := client.Templates.Send(t.Context(), p)
+		require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
+		return readmeResolve(t.Context(), client, p, func(id string) bool { return stored[id] })
+	}
+	found, err := doubt()
+	require.NoError(t, err)
+	require.Nil(t, found)
+	found, err = doubt()
+	require.NoError(t, err)
+	require.Len(t, found.SignerIDs(), 1)
+	stored[found.RespondentDocumentID] = true
+	again, err := doubt()
+	require.NoError(t, err)
+	require.NotEqual(t, found.RespondentDocumentID, again.RespondentDocumentID)
+	_, err = readmeResolve(t.Context(), client, p, func(string) bool { return false })
+	require.ErrorContains(t, err, "a person")
 }
 
 // It gets the ids that were stored with the send.
@@ -60,7 +92,6 @@ func TestREADMEReceive(t *testing.T) {
 	require.NoError(t, service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
 	require.NoError(t, service.Settle(t.Context()))
 	require.Contains(t, got, sent.SignerIDs()[0])
-	require.NoError(t, readmeList(t.Context(), service.Client()))
 }
 
 // The README's program that sends.

@@ -20,40 +20,16 @@
 //
 // # When a delivery is refused
 //
-// [Diagnose] tries the known mistakes and says which one explains the signature, such as a secret with a newline or a
+// [Handler.ServeHTTP] lists the answers. [Diagnose] tries the known mistakes and says which one explains the signature, such as a secret with a newline or a
 // proxy that changes the JSON. The command "signforms webhook diagnose" does it with a file.
 //
 // The service's "Test Webhook", pressed twice, may send the same event twice, to the last byte. The second delivery is
 // answered 200 duplicate and runs nothing.
 //
-// # Answers
-//
-// [Handler.ServeHTTP] and [Handler.Receive] answer with a JSON object {"status": …}:
-//
-//	200 ok                       everything was processed, or no function is set for it; also for []
-//	200 duplicate                everything had been processed before
-//	400 invalid_payload          genuine, but not a JSON object or array
-//	401 unauthorized             not genuine, or not recent; only OnError and the log say which
-//	405 method_not_allowed       not POST
-//	408 body_incomplete          the body did not arrive whole
-//	413 too_large                the body is larger than the Verifier's MaxBody
-//	415 unsupported_media_type   not application/json, or with a Content-Encoding other than identity
-//	500 failed                   a function failed, an element is not an event, or the Handler is a zero value
-//	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
-//	                             deadline passed; with Retry-After
-//
-// "Not an event" is an [UnknownEvent] that is not an object, or whose type can be neither read nor inferred, unless
-// Funcs.Unknown takes it. An event that no function is set for is acknowledged and
-// logged. After a 500 or 503 the service may deliver again, which it does not document. Then only those events run that did
-// not succeed.
-//
 // # What is guaranteed
 //
-//   - A function gets what was signed, within [VerifierOptions.Tolerance] of the clock: five minutes by default.
-//   - A signature fits one timestamp, whatever its form, and one body. Each header must be present exactly once, the
-//     signature in lower case.
-//   - The body may match as it came or as JavaScript's JSON.stringify prints it, because the service signs that form and a
-//     proxy may reformat JSON.
+//   - Each delivery has a valid signature and a timestamp within [VerifierOptions.Tolerance] of your clock: five minutes by
+//     default. A proxy may change spaces and escapes, but not the order of keys.
 //   - No event is withheld for a field. One that cannot be read is zero, in [Event.FieldErrors], and reported once to
 //     [HandlerOptions.OnError] and the log.
 //   - Every event that is received and not run is reported once, to OnError or [HandlerOptions.OnEvent] and to the log.
@@ -61,15 +37,6 @@
 //     of one event arrive at the same time, one of them runs it.
 //   - Errors and log lines contain no secret, no signature and no personal data, except for what the errors and panics of
 //     functions say.
-//
-// # Cost of unauthenticated requests
-//
-//   - Memory: 2 KiB before any of the body arrives, then a few times what has arrived, of at most
-//     [VerifierOptions.MaxBody]. While a body is put into JavaScript's form it takes about a dozen times its size. A
-//     Verifier does that for each processor (GOMAXPROCS) with at most eight bodies of up to 64 KiB and one larger one.
-//   - Time: one hash of the body for each secret. JSON in another form than JavaScript's costs a second one and the work
-//     of printing it, at worst a tenth of a second for a megabyte.
-//   - Log lines: five a minute at warn level.
 //
 // # What is not guaranteed
 //

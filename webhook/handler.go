@@ -109,9 +109,26 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	return h
 }
 
-// ServeHTTP receives one delivery. The package documentation lists the answers. All events are decoded before the first
-// function runs; then they run one after the other, and one that fails does not stop the others. Functions go on when the
-// sender hangs up.
+// ServeHTTP receives one delivery. All events are decoded before the first function runs; then they run one after the other,
+// and one that fails does not stop the others. Functions go on when the sender hangs up.
+//
+// It answers with a JSON object {"status": …}, as [Handler.Receive] does:
+//
+//	200 ok                       everything was processed, or no function is set for it; also for []
+//	200 duplicate                everything had been processed before
+//	400 invalid_payload          genuine, but not a JSON object or array
+//	401 unauthorized             not genuine, or not recent; only OnError and the log say which
+//	405 method_not_allowed       not POST
+//	408 body_incomplete          the body did not arrive whole
+//	413 too_large                the body is larger than the Verifier's MaxBody
+//	415 unsupported_media_type   not application/json, or with a Content-Encoding other than identity
+//	500 failed                   a function failed, an element is not an event, or the Handler is a zero value
+//	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
+//	                             deadline passed; with Retry-After
+//
+// "Not an event" is an [UnknownEvent] that is not an object, or whose type can be neither read nor inferred, unless
+// Funcs.Unknown takes it. An event that no function is set for is acknowledged and logged. After a 500 or 503 the service may
+// deliver again, which it does not document. Then only those events run that did not succeed.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	verified, refused := h.verifier.verifyRequest(r)
 	var events []Event
