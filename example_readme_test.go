@@ -29,9 +29,9 @@ func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []st
 	}, nil))
 }
 
-// The README's resolve says what became of a send in doubt: after ErrOutcomeUnknown, or a crash before its outcome was stored.
+// resolve says what became of a send in doubt: after ErrOutcomeUnknown, or a crash before its outcome was stored.
 // Call it 90 seconds later: until then the send may still arrive.
-func readmeResolve(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, stored func(id string) bool) (*signforms.Respondent, error) {
+func resolve(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, stored func(id string) bool) (*signforms.Respondent, error) {
 	found, err := client.Templates.SentCandidates(ctx, p, stored) // stored: documents of other sends
 	switch {
 	case err != nil:
@@ -56,7 +56,7 @@ func TestREADMEResolve(t *testing.T) {
 	doubt := func() (*signforms.Respondent, error) {
 		_, err := client.Templates.Send(t.Context(), p)
 		require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
-		return readmeResolve(t.Context(), client, p, func(id string) bool { return stored[id] })
+		return resolve(t.Context(), client, p, func(id string) bool { return stored[id] })
 	}
 	found, err := doubt()
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestREADMEResolve(t *testing.T) {
 	again, err := doubt()
 	require.NoError(t, err)
 	require.NotEqual(t, found.RespondentDocumentID, again.RespondentDocumentID)
-	_, err = readmeResolve(t.Context(), client, p, func(string) bool { return false })
+	_, err = resolve(t.Context(), client, p, func(string) bool { return false })
 	require.ErrorContains(t, err, "a person")
 }
 

@@ -23,7 +23,7 @@ func TestREADMEProgramsAreCompiled(t *testing.T) {
 	require.NoError(t, err)
 	for page, want := range map[string][]string{
 		"README.md": {
-			program(t, source, "Example_send"), lines(t, source, "readmeList"), lines(t, source, "readmeReceive"),
+			program(t, source, "Example_send"), declaration(t, source, "resolve"), lines(t, source, "readmeReceive"),
 			program(t, source, "TestOfferIsSigned"),
 		},
 		"docs/receiving.md": {program(t, source, "Example_receive")},
@@ -64,9 +64,17 @@ func lines(t *testing.T, source []byte, name string) string {
 	return strings.ReplaceAll("\n"+string(body), "\n\t", "\n")[1:]
 }
 
+// declaration returns a function with its comment.
+func declaration(t *testing.T, source []byte, name string) string {
+	t.Helper()
+	files := token.NewFileSet()
+	_, f := function(t, files, source, name)
+	return string(source[files.Position(f.Doc.Pos()).Offset:files.Position(f.End()).Offset]) + "\n"
+}
+
 func function(t *testing.T, files *token.FileSet, source []byte, name string) (*ast.File, *ast.FuncDecl) {
 	t.Helper()
-	file, err := parser.ParseFile(files, "example_readme_test.go", source, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(files, "example_readme_test.go", source, parser.SkipObjectResolution|parser.ParseComments)
 	require.NoError(t, err)
 	i := slices.IndexFunc(file.Decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.FuncDecl)
