@@ -18,10 +18,10 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge), what a 2xx says
-// of itself (read; its missing says what it lacks), and whether a list has the record that was asked for (only). The known words of
-// a document's status are in types.go. What an answer means to Client.Do is in do.go, decoded. Fields decide. Words only raise a
-// doubt, but for the one sentence that is documented: "already void".
+// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge),
+// what a 2xx says of itself (read; its missing says what it lacks), and whether a list has the record that was asked
+// for (only). The known words of a document's status are in types.go. What an answer means to Client.Do is in do.go,
+// decoded. Fields decide. Words only raise a doubt, but for the one sentence that is documented: "already void".
 
 // judge returns the error of a call by its last attempt; nil for a 2xx, of which read decides.
 func (r *run) judge() error {
@@ -98,8 +98,8 @@ func (r *run) ruled(is ruling, words string) error {
 	return nil
 }
 
-// failureFields are those by which a 2xx may report a failure. None is documented by the service; clients have seen answers
-// with status 200 and an error.
+// failureFields are those by which a 2xx may report a failure. None is documented by the service; clients have seen
+// answers with status 200 and an error.
 type failureFields struct {
 	Success    *bool           `json:"success"`
 	Error      json.RawMessage `json:"error"`
@@ -118,8 +118,8 @@ func (v failureFields) failed() bool {
 		!slices.Contains(noErrors, string(v.Error))
 }
 
-// fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The error is
-// that of jsonfill. The records take at most 7 times the size of the answer, or 64 KiB.
+// fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The
+// error is that of jsonfill. The records take at most 7 times the size of the answer, or 64 KiB.
 func fill(o call.Outcome, out any) (failed bool, err error) {
 	answer := text(o)
 	if act, ok := out.(action); ok {
@@ -274,8 +274,8 @@ func (w *wireReminder) rule(failed bool) ruling {
 	return wasDone
 }
 
-// newError describes the last attempt. The outcome of a send or reminder is unknown unless the answer rules out that it was carried
-// out, as a 4xx other than 408 and 499 does, or nothing was written.
+// newError describes the last attempt. The outcome of a send or reminder is unknown unless the answer rules out that it
+// was carried out, as a 4xx other than 408 and 499 does, or nothing was written.
 func (r *run) newError(code, message string) *Error {
 	e := &Error{
 		Method: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
@@ -347,8 +347,8 @@ func (r *run) notSent() error {
 	return e
 }
 
-// stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A context's error is
-// returned unchanged.
+// stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A
+// context's error is returned unchanged.
 func (c *caller) stopError(err error, method string) error {
 	e := &Error{Method: method, Operation: OpRemind, Local: true}
 	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
@@ -369,8 +369,8 @@ func (c *caller) stopError(err error, method string) error {
 	return e
 }
 
-// statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not documented
-// by the service. The codes are an assumption.
+// statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not
+// documented by the service. The codes are an assumption.
 var (
 	statusErrors = map[int]error{
 		http.StatusBadRequest:            ErrInvalid,
@@ -396,8 +396,8 @@ var (
 	}
 )
 
-// answerKinds returns the sentinels of an answer with an error, or of a 2xx that reports one. ErrOutcomeUnknown is not among them:
-// see newError.
+// answerKinds returns the sentinels of an answer with an error, or of a 2xx that reports one. ErrOutcomeUnknown is not
+// among them: see newError.
 func answerKinds(op Operation, status int, code string) (kinds []error) {
 	add := func(k error) {
 		if k != nil && !slices.Contains(kinds, k) {

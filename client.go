@@ -45,48 +45,48 @@ type Options struct {
 	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
 	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice.
 	//
-	// A Transport may make requests of its own, such as for a token. Give them a context of their own. With the call's context,
-	// a send or reminder that fails after one of them was written returns ErrOutcomeUnknown; and one that has a header
-	// x-request-id and goes to the same address, as all do behind a proxy, is stopped like a repeated send.
+	// A Transport may make requests of its own, such as for a token. Give them a context of their own. With the call's
+	// context, a send or reminder that fails after one of them was written returns ErrOutcomeUnknown; and one that has a
+	// header x-request-id and goes to the same address, as all do behind a proxy, is stopped like a repeated send.
 	HTTPClient *http.Client
 	// UserAgent precedes the SDK's own token, signforms-go/Version, in the User-Agent header.
 	UserAgent string
-	// AttemptTimeout bounds each attempt, from looking up the host to the last byte of the answer. The time that the LimitStore
-	// takes to give a slot counts; waiting for a slot, or between attempts, does not. Default: 30 s. At most 24 h: a
-	// process that crashes during a reminder holds its slot for AttemptTimeout + 16 min 1 s.
+	// AttemptTimeout bounds each attempt, from looking up the host to the last byte of the answer. The time that the
+	// LimitStore takes to give a slot counts; waiting for a slot, or between attempts, does not. Default: 30 s. At most 24
+	// h: a process that crashes during a reminder holds its slot for AttemptTimeout + 16 min 1 s.
 	AttemptTimeout time.Duration
-	// MaxAttempts is the largest number of requests for one call; 1 means no retries. Default: 4. The package documentation
-	// says after what an operation is repeated.
+	// MaxAttempts is the largest number of requests for one call; 1 means no retries. Default: 4. The package
+	// documentation says after what an operation is repeated.
 	MaxAttempts int
-	// RetryWaitMin and RetryWaitMax bound the wait before a retry. The first wait is random between half of RetryWaitMin and
-	// RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to RetryWaitMax is
-	// obeyed instead, but the wait is never less than half of RetryWaitMin. With a longer Retry-After the call returns at once.
-	// Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
+	// RetryWaitMin and RetryWaitMax bound the wait before a retry. The first wait is random between half of RetryWaitMin
+	// and RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to
+	// RetryWaitMax is obeyed instead, but the wait is never less than half of RetryWaitMin. With a longer Retry-After the
+	// call returns at once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
-	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0, the
-	// default, means not at all. Negative means as long as the context allows.
+	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0,
+	// the default, means not at all. Negative means as long as the context allows.
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
-	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests should use a store of
-	// their own ([NewMemoryLimitStore]; the options of signformstest have one). In a [testing/synctest] bubble they must: calls wake
-	// each other, and waking a goroutine across a bubble's border is fatal. With a store in a file no slot frees as the bubble's time
-	// passes: it follows the clock of the machine.
+	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests should use a store
+	// of their own ([NewMemoryLimitStore]; the options of signformstest have one). In a [testing/synctest] bubble they
+	// must: calls wake each other, and waking a goroutine across a bubble's border is fatal. With a store in a file no
+	// slot frees as the bubble's time passes: it follows the clock of the machine.
 	LimitStore LimitStore
 	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint
-	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the goroutine
-	// of the call. It must be safe for concurrent use and should return quickly.
+	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the
+	// goroutine of the call. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
 	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
-	// function gets the operation's error, or an error that says that a hook or the Transport panicked. An answer without the
-	// record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of
-	// the call. They must be safe for concurrent use and should return quickly.
+	// function gets the operation's error, or an error that says that a hook or the Transport panicked. An answer without
+	// the record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine
+	// of the call. They must be safe for concurrent use and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 
-// Attempt describes one request and its result, for [Options.OnAttempt]. It has no inputs and no body, and printing it shows
-// no secret.
+// Attempt describes one request and its result, for [Options.OnAttempt]. It has no inputs and no body, and printing it
+// shows no secret.
 type Attempt struct {
 	Operation Operation
 	// RequestID is the x-request-id, the same for all attempts of a call.
@@ -95,13 +95,13 @@ type Attempt struct {
 	Number int
 	// StatusCode is 0 when there was no answer.
 	StatusCode int
-	// Err says why there was no answer, or why a 2xx could not be read to its end. It is an [*Error] that matches its cause
-	// and no sentinel. It is nil after any complete answer, even one for which the call returns an error.
+	// Err says why there was no answer, or why a 2xx could not be read to its end. It is an [*Error] that matches its
+	// cause and no sentinel. It is nil after any complete answer, even one for which the call returns an error.
 	Err error
 	// SlotWait is how long a reminder waited for a slot of the reminder budget.
 	SlotWait time.Duration
-	// Duration runs from the start of the attempt, after SlotWait, to the call of OnAttempt, right after the end of the answer.
-	// For a reminder it includes the time that the LimitStore takes to give the slot and to hear of the outcome.
+	// Duration runs from the start of the attempt, after SlotWait, to the call of OnAttempt, right after the end of the
+	// answer. For a reminder it includes the time that the LimitStore takes to give the slot and to hear of the outcome.
 	Duration time.Duration
 }
 
@@ -109,16 +109,16 @@ type Attempt struct {
 // [TemplatesService.Respondents] lists documents made from templates; Void and Remind take their Ref.
 type DocumentsService struct{ c *caller }
 
-// TemplatesService lists and sends templates, and reads the documents made from them, which are called respondents. It is
-// Client.Templates.
+// TemplatesService lists and sends templates, and reads the documents made from them, which are called respondents. It
+// is Client.Templates.
 type TemplatesService struct{ c *caller }
 
 // FormsService sends forms and reads their responses. It is Client.Forms.
 type FormsService struct{ c *caller }
 
-// New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix: a host in small
-// ASCII letters, and no escapes. New sends nothing. For wrong settings it returns an [*Error] that matches ErrInvalid; its
-// Fields are all of them.
+// New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix: a host in
+// small ASCII letters, and no escapes. New sends nothing. For wrong settings it returns an [*Error] that matches
+// ErrInvalid; its Fields are all of them.
 func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	var o Options
 	if opts != nil {

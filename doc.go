@@ -1,5 +1,5 @@
-// Package signforms is a client for the Signing and Forms Service: documents sent to people for electronic signature, and
-// forms that people fill in.
+// Package signforms is a client for the Signing and Forms Service: documents sent to people for electronic signature,
+// and forms that people fill in.
 //
 // # Start here
 //
@@ -23,16 +23,16 @@
 //
 // List methods return one [Page]; All methods walk all pages, for use with range.
 //
-// Webhooks are in package webhook. Package signformstest is the whole service in a test. The promises of all packages, with
-// their limits and tests, are in [guarantees.md].
+// Webhooks are in package webhook. Package signformstest is the whole service in a test. The promises of all packages,
+// with their limits and tests, are in [guarantees.md].
 //
 // # Errors
 //
 // The error of every call is an [*Error]. It matches, with errors.Is, at least one of [ErrInvalid], [ErrForbidden],
-// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown], or the error of the
-// call's context. Inputs are checked before anything is sent, and one error lists all that is wrong with them. Texts of errors
-// can be logged: they hold no API key of 8 bytes or more, URL, mail address or query string, and of an answer only a code and
-// at most 200 bytes.
+// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown], or the
+// error of the call's context. Inputs are checked before anything is sent, and one error lists all that is wrong with
+// them. Texts of errors can be logged: they hold no API key of 8 bytes or more, URL, mail address or query string, and
+// of an answer only a code and at most 200 bytes.
 //
 // # Retries
 //
@@ -45,16 +45,15 @@
 //
 // A void is also repeated after a 2xx that leaves a doubt: see [DocumentsService.Void].
 //
-// A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, or a trace
-// by net/http in which nothing was written. If the request may have been written and no answer tells its outcome, the call
-// returns [ErrOutcomeUnknown]. That is so
+// A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, or a
+// trace by net/http in which nothing was written. If the request may have been written and no answer tells its outcome,
+// the call returns [ErrOutcomeUnknown]. That is so
 //   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
-// A Transport that does not call the hooks of
-// [net/http/httptrace], such as a mock, gives no proof. Neither does one that reads the body of a request, such as for a log,
-// nor a request without a body.
+// A Transport that does not call the hooks of [net/http/httptrace], such as a mock, gives no proof. Neither does one
+// that reads the body of a request, such as for a log, nor a request without a body.
 //
 // A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire,
 // with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed RetryWaitMax or the time that
@@ -63,28 +62,28 @@
 //
 // # Reminders
 //
-// The service accepts 5 reminders in 15 minutes for each API key. The SDK keeps that limit before anything is sent, as long as
-// every sender of the key uses the same [LimitStore]. By default all clients of a process share one in memory. Module
-// github.com/signforms/signforms-go/stores has others, in a file or Redis. A reminder without a free slot, or one that
-// was answered 429, waits for a slot as long as [Options.ReminderMaxWait] says: by default not at all. Then it fails with
-// [ErrRateLimited].
+// The service accepts 5 reminders in 15 minutes for each API key. The SDK keeps that limit before anything is sent, as
+// long as every sender of the key uses the same [LimitStore]. By default all clients of a process share one in memory.
+// Module github.com/signforms/signforms-go/stores has others, in a file or Redis. A reminder without a free slot, or
+// one that was answered 429, waits for a slot as long as [Options.ReminderMaxWait] says: by default not at all. Then it
+// fails with [ErrRateLimited].
 //
 // # Whole lists
 //
 // An All method yields each record once. Either it yields every record that was there all the time, whatever changed
-// meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches [ErrIncomplete],
-// and Error.Yielded and Error.Reported say how many came and how many the service reports.
+// meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches
+// [ErrIncomplete], and Error.Yielded and Error.Reported say how many came and how many the service reports.
 //
-// For that, pages overlap by a few records, which costs about one request in six. If a service's totals count something else,
-// set [Endpoint].IgnoreTotals.
+// For that, pages overlap by a few records, which costs about one request in six. If a service's totals count something
+// else, set [Endpoint].IgnoreTotals.
 //
 // # What is assumed
 //
 // Facts that the service does not document are marked where they stand. [Options.Endpoints] overrides every method and path,
 // and the place of inputs. Unknown statuses are kept as they came. Unknown fields are in the Raw bytes of pages and results.
 //
-// Within a record, a value of an unexpected JSON type is converted if possible, and otherwise left empty. But an answer that is
-// not what was asked for is an error and never an empty result.
+// Within a record, a value of an unexpected JSON type is converted if possible, and otherwise left empty. But an answer
+// that is not what was asked for is an error and never an empty result.
 //
 // [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md
 package signforms

@@ -10,8 +10,8 @@ import (
 )
 
 // Document is a PDF document or a template. A field is zero when the answer lacks it or has a value of another type.
-// Page.Raw holds what this type leaves out. Most fields are not documented by the service: several clients agree on them, or
-// their authors saw them live. A fill tag names another key from which the field is read.
+// Page.Raw holds what this type leaves out. Most fields are not documented by the service: several clients agree on
+// them, or their authors saw them live. A fill tag names another key from which the field is read.
 type Document struct {
 	DocumentID     string         `json:"documentId"`
 	DocumentName   string         `json:"documentName" fill:"also=name"`
@@ -57,9 +57,9 @@ func (d *Document) normalise() {
 type DocumentListParams struct {
 	Status     DocumentStatus // for documents; unknown values are sent too
 	DocumentID string         // of a document or template, a UUID: the list has this one only
-	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included. Neither
-	// that nor the format on the wire is documented by the service. A service that reads a bound differently may leave
-	// documents out, which All cannot notice.
+	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included.
+	// Neither that nor the format on the wire is documented by the service. A service that reads a bound differently may
+	// leave documents out, which All cannot notice.
 	DateFrom, DateTo time.Time
 	// Archived selects archived documents (true) or the others (false). Nil selects both, which is not documented by the
 	// service.
@@ -67,8 +67,8 @@ type DocumentListParams struct {
 	SortOrder SortOrder // default: NewestFirst
 	// Page is 1-based; 0 means 1. All ignores it.
 	Page int
-	// Limit is the page size, 1 to 100. Default: 100 for All; for List the service's own default, which is assumed to be 10
-	// (not documented by the service).
+	// Limit is the page size, 1 to 100. Default: 100 for All; for List the service's own default, which is assumed to be
+	// 10 (not documented by the service).
 	Limit int
 	// Query is text that the document's name must contain.
 	Query string
@@ -116,16 +116,16 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 	return s.c.listDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents (or 16, if that is more),
-// by default 100. At the first error All yields that error and stops. The error matches [ErrIncomplete] if documents may be
-// missing: see "Whole lists" in the package documentation, which also says what a list costs. Documents that were created or
-// changed meanwhile may or may not be among those yielded.
+// All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents (or 16, if that
+// is more), by default 100. At the first error All yields that error and stops. The error matches [ErrIncomplete] if
+// documents may be missing: see "Whole lists" in the package documentation, which also says what a list costs.
+// Documents that were created or changed meanwhile may or may not be among those yielded.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
 	return s.c.allDocuments(ctx, listDocuments, TypePDF, p)
 }
 
-// Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a template,
-// use [TemplatesService.Respondent]. The answer is a list, as for List.
+// Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a
+// template, use [TemplatesService.Respondent]. The answer is a list, as for List.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
 	return s.c.getDocument(ctx, getDocument, TypePDF, "documentID", documentID)
 }
@@ -135,17 +135,17 @@ type VoidResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// AlreadyVoided is true when the message says "already" directly before or after "void" or "voided". An earlier attempt of
-	// the same call may have voided it.
+	// AlreadyVoided is true when the message says "already" directly before or after "void" or "voided". An earlier
+	// attempt of the same call may have voided it.
 	AlreadyVoided bool `json:"-"`
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
 }
 
-// Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does not allow
-// it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has such a status. An answer with status 200
-// may leave a doubt: "not" in its message, or the status PENDING. Then Void repeats the request, which is harmless, and at last
-// returns ErrUnavailable. An answer, of which only the HTTP status is documented:
+// Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does
+// not allow it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has such a status. An
+// answer with status 200 may leave a doubt: "not" in its message, or the status PENDING. Then Void repeats the request,
+// which is harmless, and at last returns ErrUnavailable. An answer, of which only the HTTP status is documented:
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {

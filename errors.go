@@ -19,30 +19,30 @@ var (
 	// ErrInvalid: an input or a setting is missing or malformed. Either the SDK found it before sending (Error.Local,
 	// Error.Fields, and every error of New), or the service answered so (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the settings
-	// given to New.
+	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the
+	// settings given to New.
 	ErrForbidden = errors.New("forbidden")
-	// ErrNotFound: no such document, template, form or response (404, 410, code not_found, or an empty list where one record
-	// was asked for).
+	// ErrNotFound: no such document, template, form or response (404, 410, code not_found, or an empty list where one
+	// record was asked for).
 	ErrNotFound = errors.New("not found")
-	// ErrRefused: the service refuses, mostly because of the document's status (409, 422, code invalid_status, and any 4xx that
-	// is not listed here). Which status a refusal has is not documented by the service, so a 400 to a void or reminder matches
-	// ErrRefused and ErrInvalid.
+	// ErrRefused: the service refuses, mostly because of the document's status (409, 422, code invalid_status, and any 4xx
+	// that is not listed here). Which status a refusal has is not documented by the service, so a 400 to a void or
+	// reminder matches ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
-	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the reminder
-	// limit before sending (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when the service
-	// did not say.
+	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the
+	// reminder limit before sending (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when
+	// the service did not say.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without a
 	// known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the LimitStore did not
 	// answer. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after everything
-	// that was found. Error.Yielded and Error.Reported say how much that is.
+	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
+	// everything that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
-	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a redirect, or a
-	// 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send of a template with
-	// [TemplatesService.SentCandidates].
+	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a
+	// redirect, or a 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send
+	// of a template with [TemplatesService.SentCandidates].
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
@@ -74,8 +74,8 @@ type Error struct {
 	Local bool
 	// Fields lists every wrong input that the SDK found.
 	Fields []FieldError
-	// Yielded is how many records of a list came before an error that matches ErrIncomplete. Reported is how many there are by
-	// the service's last report, at least; 0 when it made none.
+	// Yielded is how many records of a list came before an error that matches ErrIncomplete. Reported is how many there
+	// are by the service's last report, at least; 0 when it made none.
 	Yielded, Reported int
 	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
 	Body RawAnswer `json:"-"`
@@ -84,8 +84,8 @@ type Error struct {
 	cause error
 }
 
-// FieldError is one wrong input: the Go name of the field, such as Receivers[2].Email, and the rule that it breaks. It never
-// has the value.
+// FieldError is one wrong input: the Go name of the field, such as Receivers[2].Email, and the rule that it breaks. It
+// never has the value.
 type FieldError struct {
 	Field   string
 	Problem string
@@ -143,8 +143,8 @@ func (e *Error) fieldText() string {
 	return strings.Join(texts, "; ")
 }
 
-// Format prints the result of [Error.Error] for every verb. It has a value receiver because fmt would print the fields of an
-// Error that is not a pointer, and the cause with them.
+// Format prints the result of [Error.Error] for every verb. It has a value receiver because fmt would print the fields
+// of an Error that is not a pointer, and the cause with them.
 func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(w, verb), e.Error()) }
 
 // Unwrap returns the sentinels that e matches and its cause, if any, such as context.Canceled or a network error.

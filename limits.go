@@ -18,23 +18,23 @@ import (
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
 // use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
 //
-// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic, and return when
-// its ctx ends. limitstoretest.Run checks an implementation.
+// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic, and return
+// when its ctx ends. limitstoretest.Run checks an implementation.
 //
-// Each method has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not end with
-// the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer
-// than the 3 seconds, or than the call's context. A method that does not return keeps its goroutine, and all calls that wait for
-// it fail with ErrUnavailable; one that panics has failed.
+// Each method has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not
+// end with the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer than
+// the 3 seconds, or than the call's context. A method that does not return keeps its goroutine, and all calls that wait
+// for it fail with ErrUnavailable; one that panics has failed.
 //
-// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that is
-// closed when the clock is moved; then calls that wait for a slot ask again.
+// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that
+// is closed when the clock is moved; then calls that wait for a slot ask again.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not blocked, and returns its id.
-	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot tell;
-	// then no reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
+	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot
+	// tell; then no reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
-	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no longer
-	// held is held again for keep: its request may have been sent.
+	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no
+	// longer held is held again for keep: its request may have been sent.
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
 	// Block keeps the budget of key from giving slots for d from now. A key that is blocked for longer stays so.
 	Block(ctx context.Context, key string, d time.Duration) error
@@ -42,8 +42,8 @@ type LimitStore interface {
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
 }
 
-// process is the one piece of package state: what the clients of a process share, as they do http.DefaultTransport. It has
-// the store of clients without a LimitStore of their own, and the calls that wait for a slot.
+// process is the one piece of package state: what the clients of a process share, as they do http.DefaultTransport. It
+// has the store of clients without a LimitStore of their own, and the calls that wait for a slot.
 var process = struct {
 	store *MemoryLimitStore
 	lines *reminderlimit.Lines

@@ -23,15 +23,15 @@ const allLimit = 100
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Next is the number of the next page, 0 on the last one. Ask for it with the same parameters. Where the service reports no
-	// pagination, only an empty page counts as the last.
+	// Next is the number of the next page, 0 on the last one. Ask for it with the same parameters. Where the service
+	// reports no pagination, only an empty page counts as the last.
 	Next int
 	// Message is the service's message.
 	Message string
 	// Pagination is what the service reported. It is nil when the answer has none, as live answers often do not.
 	Pagination *Pagination
-	// DocumentsCount is set in lists of documents; 0 also when the answer has none. Whether it counts this page or all pages is
-	// not documented by the service.
+	// DocumentsCount is set in lists of documents; 0 also when the answer has none. Whether it counts this page or all
+	// pages is not documented by the service.
 	DocumentsCount int
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
@@ -109,8 +109,8 @@ func (w wirePage) missingList(name string, there bool, r *run) string {
 	return fmt.Sprintf("it has no %s, and nothing in it says that there are none", name)
 }
 
-// provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave out an
-// empty list. Others answer an error, or a list under another name, with status 200.
+// provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave
+// out an empty list. Others answer an error, or a list under another name, with status 200.
 func (w wirePage) provesEmpty(name string, r *run) bool {
 	page, _ := strconv.Atoi(r.in.text("page"))
 	page = max(page, 1)
@@ -154,8 +154,8 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// more believes a promise when the fields of a page with records contradict each other: reading a page too many costs less than
-// missing one.
+// more believes a promise when the fields of a page with records contradict each other: reading a page too many costs
+// less than missing one.
 func (f *wirePagination) more(current, items int) paging.More {
 	if items > 0 && f.TotalPages != nil && *f.TotalPages == 0 { // nothing is set
 		return paging.MoreUnknown

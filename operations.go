@@ -76,8 +76,8 @@ type Endpoint struct {
 	Path string `json:"path,omitempty"`
 	// Inputs is InputsQuery, InputsBody or InputsBoth. A GET has no body. [OpSend] has nested inputs, which need a body.
 	Inputs Inputs `json:"inputs,omitempty"`
-	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the records
-	// that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
+	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the
+	// records that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
 	IgnoreTotals bool `json:"ignoreTotals,omitempty"`
 }
 
@@ -124,8 +124,8 @@ func (c *checks) operationsWith(overrides map[Operation]Endpoint) map[Operation]
 	return ops
 }
 
-// noneShared refuses two operations with one method and path: a void, which is repeated, would send reminders without a slot. On
-// the path of a send or reminder only a GET is another method, as a service may not tell the rest apart.
+// noneShared refuses two operations with one method and path: a void, which is repeated, would send reminders without a
+// slot. On the path of a send or reminder only a GET is another method, as a service may not tell the rest apart.
 func (c *checks) noneShared(ops map[Operation]operation, overrides map[Operation]Endpoint) {
 	names := slices.Sorted(maps.Keys(ops))
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {

@@ -13,8 +13,8 @@ type RemindResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
 	Status     DocumentStatus `json:"status"`     // not documented by the service
-	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say. With nil
-	// only the HTTP status and Message tell that somebody was. Not documented by the service.
+	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say. With
+	// nil only the HTTP status and Message tell that somebody was. Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
 	// Raw is the answer as received.
 	Raw RawAnswer `json:"-"`
@@ -23,13 +23,13 @@ type RemindResult struct {
 // Remind reminds the pending signers of a document: with a signing order, those whose turn it is.
 //
 // Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for a slot at most
-// [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with ErrRateLimited and
-// sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees.
+// [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with
+// ErrRateLimited and sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees.
 //
-// ErrRefused: the document's status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have been
-// reminded; do not remind them again today. A 200 that counts no reminder, or does not say how many,
-// is ErrRefused if the document's status in it forbids reminding. One that does not say how many is ErrOutcomeUnknown if its
-// message says "not", "limit", "already" or the like. An answer, of which only the HTTP status is documented:
+// ErrRefused: the document's status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have
+// been reminded; do not remind them again today. A 200 that counts no reminder, or does not say how many, is ErrRefused
+// if the document's status in it forbids reminding. One that does not say how many is ErrOutcomeUnknown if its message
+// says "not", "limit", "already" or the like. An answer, of which only the HTTP status is documented:
 //
 //	{"message": "Reminder sent successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "PENDING", "remindersSent": 1}
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {
@@ -94,8 +94,8 @@ type Budget struct {
 	NextIn time.Duration
 }
 
-// ReminderBudget returns what is left of the reminder budget according to the [LimitStore]. It sends nothing, and does not
-// know of requests by other software with the same key.
+// ReminderBudget returns what is left of the reminder budget according to the [LimitStore]. It sends nothing, and does
+// not know of requests by other software with the same key.
 func (s *DocumentsService) ReminderBudget(ctx context.Context) (Budget, error) {
 	frees, err := s.c.budget.Peek(ctx)
 	if err != nil {

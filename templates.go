@@ -64,13 +64,13 @@ type TemplateSendParams struct {
 	Receivers  []Receiver // 1 to 100
 	Mail       Mail
 	Variables  []CustomVariable
-	// PDF is a file that replaces the template's own; empty keeps that. Its bytes grow by a third in the request, which may
-	// have up to 10 MiB. That limit is not documented by the service.
+	// PDF is a file that replaces the template's own; empty keeps that. Its bytes grow by a third in the request, which
+	// may have up to 10 MiB. That limit is not documented by the service.
 	PDF []byte
 }
 
-// SendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can store
-// it and use its Ref later.
+// SendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can
+// store it and use its Ref later.
 type SendResult struct {
 	Message               string         `json:"message"`
 	TemplateID            string         `json:"templateId"` // the id that was sent when the answer has no UUID
@@ -85,8 +85,8 @@ type SendResult struct {
 // Ref returns the reference for Void and Remind.
 func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.CreatedDocumentID) }
 
-// SignerIDs returns the ids of Signers, without empty ones. The template events of webhook have a method of the same name: an
-// event that shares an id is about this document. Not documented by the service.
+// SignerIDs returns the ids of Signers, without empty ones. The template events of webhook have a method of the same
+// name: an event that shares an id is about this document. Not documented by the service.
 func (r *SendResult) SignerIDs() []string { return signerIDs(r.Signers) }
 
 // missing wants an id: a service that made no document may write null, false, 0 or zeros as text. The service documents
@@ -147,8 +147,8 @@ func (b sendBody) check(c *checks) {
 	}
 }
 
-// Validate returns what Send returns for wrong inputs, without a request: an [*Error] that matches ErrInvalid, whose Fields are all of
-// them. What is right for the SDK may still be wrong for the service.
+// Validate returns what Send returns for wrong inputs, without a request: an [*Error] that matches ErrInvalid, whose
+// Fields are all of them. What is right for the SDK may still be wrong for the service.
 func (p TemplateSendParams) Validate() error {
 	var c checks
 	c.uuid("TemplateID", p.TemplateID)
@@ -161,8 +161,8 @@ func (p TemplateSendParams) body() sendBody {
 }
 
 // Send creates a document from a template and mails it to the receivers. The request is repeated only when the service
-// provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look with [TemplatesService.SentCandidates]
-// before you send again. An answer, shortened:
+// provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look with
+// [TemplatesService.SentCandidates] before you send again. An answer, shortened:
 //
 //	{"message": "Document sent successfully", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "createdDocumentId": "6afac610c07043658fde1996",
 //	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",
@@ -201,9 +201,9 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 // workspace, or in which a signer's address was changed. Another send of the same template to the same people is a candidate
 // too, however old it is. So send a template to the same receivers only after the outcome of the last such send is known.
 //
-// The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as somebody
-// else's: then no candidate proves nothing. With any other mask, all documents of the template are candidates, except those that
-// known reports: resolve one doubtful send of a template before you begin the next.
+// The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as
+// somebody else's: then no candidate proves nothing. With any other mask, all documents of the template are candidates,
+// except those that known reports: resolve one doubtful send of a template before you begin the next.
 func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendParams, known func(documentID string) bool) ([]Respondent, error) {
 	var found []Respondent
 	for r, err := range s.AllRespondents(ctx, RespondentListParams{TemplateID: p.TemplateID}) {
@@ -299,8 +299,8 @@ func (w *wireRespondents) missing(r *run) string {
 //	   "roleTitle": "Client", "status": "VIEWED"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1}}
 //
-// A record is not held against p: a service that ignores the filter answers with documents of other templates, which their
-// TemplateID shows. A record without one gets p.TemplateID.
+// A record is not held against p: a service that ignores the filter answers with documents of other templates, which
+// their TemplateID shows. A record without one gets p.TemplateID.
 func (s *TemplatesService) Respondents(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
 	var c checks
 	c.uuid("TemplateID", p.TemplateID)
@@ -343,8 +343,8 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 	}.all(ctx)
 }
 
-// Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id is
-// called createdDocumentId in send results. The answer is a list, as for Respondents.
+// Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id
+// is called createdDocumentId in send results. The answer is a list, as for Respondents.
 func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID string) (*Respondent, error) {
 	var c checks
 	c.objectID("createdDocumentID", createdDocumentID)

@@ -16,8 +16,8 @@ func PDFDocument(documentID string) DocumentRef {
 	return DocumentRef{documentType: string(TypePDF), documentID: documentID}
 }
 
-// TemplateDocument returns the reference to a document made from a template. The template's id is a UUID. The document's id is
-// an ObjectId, which send results call createdDocumentId and respondents call respondentDocumentId.
+// TemplateDocument returns the reference to a document made from a template. The template's id is a UUID. The
+// document's id is an ObjectId, which send results call createdDocumentId and respondents call respondentDocumentId.
 func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
 	return DocumentRef{string(TypePDFTemplate), templateID, createdDocumentID}
 }
@@ -129,8 +129,8 @@ func (s DocumentStatus) CanVoid() bool {
 	return true
 }
 
-// CanRemind reports whether the service's description allows reminding in this status. It is true for PAID, where nobody is
-// pending and so nobody is reminded, and for DRAFT and unknown statuses, where the service decides.
+// CanRemind reports whether the service's description allows reminding in this status. It is true for PAID, where
+// nobody is pending and so nobody is reminded, and for DRAFT and unknown statuses, where the service decides.
 func (s DocumentStatus) CanRemind() bool {
 	switch s {
 	case StatusSigned, StatusVoid, StatusExpired, StatusDeclined, StatusDeleted:
@@ -146,8 +146,8 @@ func (s DocumentStatus) normal() DocumentStatus {
 	return s
 }
 
-// SignerStatus is the status of one signer. Unknown values are kept as received. DRAFT and the empty string were seen too; they
-// have no constant here, as only webhook events are known to have DRAFT.
+// SignerStatus is the status of one signer. Unknown values are kept as received. DRAFT and the empty string were seen
+// too; they have no constant here, as only webhook events are known to have DRAFT.
 type SignerStatus string
 
 // The statuses of signers.
@@ -168,8 +168,8 @@ const (
 	typeForm SigningType = "FORM_TEMPLATE" // of a send
 )
 
-// SortOrder is the order of a list by time of creation. Documents created at the same time are assumed to be ordered by id (not
-// documented by the service).
+// SortOrder is the order of a list by time of creation. Documents created at the same time are assumed to be ordered by
+// id (not documented by the service).
 type SortOrder string
 
 // The sort orders. The service's default is NewestFirst.
@@ -210,10 +210,10 @@ func signerIDs(signers []Signer) (ids []string) {
 
 const redacted = "[redacted]"
 
-// A SigningLink is the URL at which one signer signs. Whoever has it can sign, so fmt, slog and encoding/json print it as
-// "[redacted]". Use string(link) for the URL. These print the URL, because they call no methods: verbs of fmt that do not fit,
-// such as %p, %w, or %s for a map of pointers to structs (go vet reports most); fmt for a link in an unexported field;
-// encoding/json for the key of a map; encoding/gob.
+// A SigningLink is the URL at which one signer signs. Whoever has it can sign, so fmt, slog and encoding/json print it
+// as "[redacted]". Use string(link) for the URL. These print the URL, because they call no methods: verbs of fmt that
+// do not fit, such as %p, %w, or %s for a map of pointers to structs (go vet reports most); fmt for a link in an
+// unexported field; encoding/json for the key of a map; encoding/gob.
 type SigningLink string
 
 // Format prints "[redacted]" for every verb.
@@ -241,10 +241,10 @@ func (l SigningLink) redact() string {
 	return redacted
 }
 
-// A RawAnswer is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which
-// refuses the byte order mark that some services write first: bytes.TrimPrefix(raw, []byte("\ufeff")). It may contain personal
-// data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert
-// it to json.RawMessage.
+// A RawAnswer is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which refuses
+// the byte order mark that some services write first: bytes.TrimPrefix(raw, []byte("\ufeff")). It may contain personal
+// data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert it to
+// json.RawMessage.
 type RawAnswer []byte
 
 // Format prints the number of bytes for every verb.

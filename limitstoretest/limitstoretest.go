@@ -1,5 +1,5 @@
-// Package limitstoretest checks implementations of [signforms.LimitStore], as testing/fstest checks file systems. [Run] is
-// all there is.
+// Package limitstoretest checks implementations of [signforms.LimitStore], as testing/fstest checks file systems. [Run]
+// is all there is.
 package limitstoretest
 
 import (

@@ -43,7 +43,8 @@ func NewRecorder(checker *Checker, base http.RoundTripper) *Recorder {
 	return &Recorder{checker: checker, base: base}
 }
 
-// RoundTrip implements http.RoundTripper. Bodies are read whole before they are passed on; a body over 11 MiB is an error.
+// RoundTrip implements http.RoundTripper. Bodies are read whole before they are passed on; a body over 11 MiB is an
+// error.
 func (rec *Recorder) RoundTrip(r *http.Request) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	var sent []byte

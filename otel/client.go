@@ -36,11 +36,11 @@ func (m *maker) client() clientInstruments {
 	}
 }
 
-// Client returns a copy of opts that reports every call and attempt; a call whose input is refused before anything is sent may be
-// missing. opts may be nil. A call is a span of kind internal, such as signforms.send, named by its [signforms.Operation]: each page of a
-// list is a call, and methods that read one record from a list are list calls too. Its error.type is the name of the sentinel that
-// the error matches, such as ErrRefused. Each attempt is a span of kind client below it, named by its method. Functions and a
-// Transport in opts are kept and run as before.
+// Client returns a copy of opts that reports every call and attempt; a call whose input is refused before anything is
+// sent may be missing. opts may be nil. A call is a span of kind internal, such as signforms.send, named by its
+// [signforms.Operation]: each page of a list is a call, and methods that read one record from a list are list calls
+// too. Its error.type is the name of the sentinel that the error matches, such as ErrRefused. Each attempt is a span of
+// kind client below it, named by its method. Functions and a Transport in opts are kept and run as before.
 func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
 	var o signforms.Options
 	if opts != nil {
@@ -79,7 +79,8 @@ func (t *Telemetry) WatchBudget(client *signforms.Client) (stop func() error, er
 	return registration.Unregister, nil
 }
 
-// callState is shared by the attempts of one call, through its context. Attempts follow each other, so it needs no lock.
+// callState is shared by the attempts of one call, through its context. Attempts follow each other, so it needs no
+// lock.
 type callState struct {
 	span     trace.Span
 	attempts int
@@ -219,7 +220,8 @@ func (t *Telemetry) measure(ctx context.Context, a signforms.Attempt) {
 	}
 }
 
-// attemptError returns the error.type of an attempt: a status other than 2xx, or what went wrong. It is "" for a success.
+// attemptError returns the error.type of an attempt: a status other than 2xx, or what went wrong. It is "" for a
+// success.
 func attemptError(a signforms.Attempt) string {
 	switch {
 	case errors.Is(a.Err, context.DeadlineExceeded):

@@ -43,7 +43,8 @@ func methodOf(method string) string {
 	return other
 }
 
-// withMethod appends the method of a request and, if it becomes other, the original. Anybody can send any text, so that is cut off.
+// withMethod appends the method of a request and, if it becomes other, the original. Anybody can send any text, so that
+// is cut off.
 func withMethod(attributes []attribute.KeyValue, method string) []attribute.KeyValue {
 	known := methodOf(method)
 	if known == other {

@@ -18,17 +18,17 @@ type Stored struct {
 	TraceParent string // what TraceParent returned when the delivery was received; empty if unknown
 }
 
-// Funcs returns functions that run those of on inside a span of kind consumer, such as "process new_form_response". A function that
-// is not set stays unset, and an event without a function has no span.
+// Funcs returns functions that run those of on inside a span of kind consumer, such as "process new_form_response". A
+// function that is not set stays unset, and an event without a function has no span.
 //
 // stored is nil for a webhook.Handler: the span is then below the span of the delivery. For Queue.Run it converts what
-// queue.EntryFrom returns. The span then begins a trace of its own and links to the delivery. This package does not import package
-// queue, so that programs without a queue do not depend on its database drivers. If stored panics, the function runs all the same, in a
-// span without a key and a link.
+// queue.EntryFrom returns. The span then begins a trace of its own and links to the delivery. This package does not
+// import package queue, so that programs without a queue do not depend on its database drivers. If stored panics, the
+// function runs all the same, in a span without a key and a link.
 //
-// signforms.outcome of the span says what the function returned: processed, failed, or given_up for an error that is marked by
-// webhook.Permanent. In the metrics that QueueSettled counts it says what the queue then stored, in its own words: its Outcome. So
-// a try that was abandoned can have a span that says processed.
+// signforms.outcome of the span says what the function returned: processed, failed, or given_up for an error that is
+// marked by webhook.Permanent. In the metrics that QueueSettled counts it says what the queue then stored, in its own
+// words: its Outcome. So a try that was abandoned can have a span that says processed.
 func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse:       inSpan(t, stored, on.FormResponse),
@@ -43,8 +43,8 @@ func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored)
 	}
 }
 
-// TraceParent returns the span of ctx in the format of the W3C header traceparent, or "" if ctx has none. It is for Options.Note of
-// package queue.
+// TraceParent returns the span of ctx in the format of the W3C header traceparent, or "" if ctx has none. It is for
+// Options.Note of package queue.
 func TraceParent(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
@@ -107,7 +107,8 @@ func endProcess(span trace.Span, err error) {
 	}
 }
 
-// judge returns the outcome and the error.type for the error of a function. If a method of err panics, the outcome is failed.
+// judge returns the outcome and the error.type for the error of a function. If a method of err panics, the outcome is
+// failed.
 func judge(err error) (outcome webhook.Outcome, kind string) {
 	if err == nil {
 		return webhook.OutcomeProcessed, ""
@@ -121,7 +122,8 @@ func judge(err error) (outcome webhook.Outcome, kind string) {
 	return outcome, kind
 }
 
-// processError returns the error.type of a function that failed: "panic" when it panicked or ended its goroutine, else the name of the sentinel that its error matches.
+// processError returns the error.type of a function that failed: "panic" when it panicked or ended its goroutine, else
+// the name of the sentinel that its error matches.
 func processError(err error) string {
 	if err == errDidNotReturn {
 		return "panic"

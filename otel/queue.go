@@ -26,9 +26,9 @@ func (m *maker) queue() queueInstruments {
 	}
 }
 
-// QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue. This package does not import
-// package queue, so that programs without a queue do not depend on its database drivers. A status other than 100 to 599
-// is left out.
+// QueueReceived reports one delivery to a queue. Call it from Options.OnReceived of package queue. This package does
+// not import package queue, so that programs without a queue do not depend on its database drivers. A status other than
+// 100 to 599 is left out.
 func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	if !t.queue.deliveries.Enabled(ctx) {
 		return
@@ -41,9 +41,9 @@ func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	t.queue.stored.Add(ctx, int64(max(0, stored)))
 }
 
-// QueueSettled counts one run of a function, with the event's type, the outcome (Settled.Outcome; any other text counts as
-// "_OTHER") and the time that it took. Call it from Options.OnSettled of package queue. For the spans, wrap the functions of
-// Queue.Run in [Telemetry.Funcs].
+// QueueSettled counts one run of a function, with the event's type, the outcome (Settled.Outcome; any other text counts
+// as "_OTHER") and the time that it took. Call it from Options.OnSettled of package queue. For the spans, wrap the
+// functions of Queue.Run in [Telemetry.Funcs].
 func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, took time.Duration) {
 	if t.queue.tries.Enabled(ctx) {
 		switch outcome {
@@ -65,8 +65,8 @@ type QueueDepth struct {
 }
 
 // WatchQueue reports a queue's depth, failed events and lag each time metrics are collected. The metrics are
-// signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. stats calls Queue.Stats of package queue and converts
-// the result. Its error, or its panic, becomes an error of that collection. stop ends WatchQueue.
+// signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. stats calls Queue.Stats of package queue and
+// converts the result. Its error, or its panic, becomes an error of that collection. stop ends WatchQueue.
 func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) (stop func() error, err error) {
 	pending, err1 := t.meter.Int64ObservableGauge("signforms.queue.pending",
 		metric.WithDescription("Events that are not settled."), metric.WithUnit("{event}"))

@@ -83,7 +83,8 @@ func (m *maker) seconds(name, description string) metric.Float64Histogram {
 	return h
 }
 
-// guarded returns a callback that returns a panic as an error. Otherwise a panic would end the program that collects metrics.
+// guarded returns a callback that returns a panic as an error. Otherwise a panic would end the program that collects
+// metrics.
 func guarded(callback metric.Callback) metric.Callback {
 	return func(ctx context.Context, o metric.Observer) (err error) {
 		defer func() {

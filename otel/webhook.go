@@ -38,8 +38,9 @@ func (m *maker) webhook() webhookInstruments {
 	}
 }
 
-// Handler returns a copy of opts that counts every event and every refused delivery. opts may be nil. Functions in opts are kept and
-// run as before. For the spans, wrap the functions in [Telemetry.Funcs] and the webhook.Handler in [Telemetry.Deliveries].
+// Handler returns a copy of opts that counts every event and every refused delivery. opts may be nil. Functions in opts
+// are kept and run as before. For the spans, wrap the functions in [Telemetry.Funcs] and the webhook.Handler in
+// [Telemetry.Deliveries].
 func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOptions {
 	var o webhook.HandlerOptions
 	if opts != nil {
@@ -61,8 +62,9 @@ func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOption
 	return &o
 }
 
-// Deliveries wraps next. It makes a span of kind server, signforms.delivery, for each request, and counts the requests. Use it in
-// place of an HTTP middleware that makes such spans, or below one. The path of the request is reported, so it should hold no secret.
+// Deliveries wraps next. It makes a span of kind server, signforms.delivery, for each request, and counts the requests.
+// Use it in place of an HTTP middleware that makes such spans, or below one. The path of the request is reported, so it
+// should hold no secret.
 func (t *Telemetry) Deliveries(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := t.tracer.Start(r.Context(), "signforms.delivery", serverSpan...)
@@ -138,8 +140,8 @@ func (t *Telemetry) measureEvent(ctx context.Context, r webhook.EventResult) {
 	}
 }
 
-// typeOf returns the type of a documented event, and other for all others. Otherwise any text that the service sends could become
-// a new value in the metrics.
+// typeOf returns the type of a documented event, and other for all others. Otherwise any text that the service sends
+// could become a new value in the metrics.
 func typeOf(t webhook.EventType) string {
 	switch t {
 	case webhook.TypeFormResponse, webhook.TypeSignatureViewed, webhook.TypeSignatureSigned, webhook.TypeSignatureCompleted,

@@ -18,8 +18,8 @@ const (
 
 var errNoAnswer = errors.New("the store did not answer in time")
 
-// background bounds what Run asks of the store besides its functions. After a failover the connections of a pool may neither
-// answer nor end.
+// background bounds what Run asks of the store besides its functions. After a failover the connections of a pool may
+// neither answer nor end.
 type background struct {
 	log  *slog.Logger
 	drop func() // makes the store open new connections; nil on SQLite
@@ -32,8 +32,8 @@ func newBackground(log *slog.Logger) *background {
 	return &background{log: log, silent: map[string]bool{}}
 }
 
-// within runs one step for at most limit. It logs a step that it gives up, once until the step is answered again. The error
-// then matches errNoAnswer.
+// within runs one step for at most limit. It logs a step that it gives up, once until the step is answered again. The
+// error then matches errNoAnswer.
 func (b *background) within(
 	ctx context.Context, limit time.Duration, what string, step func(context.Context) error,
 ) error {

@@ -64,8 +64,8 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 	return nil, err
 }
 
-// claimWithin claims up to n lines that are due and not occupied by this process, and marks them as occupied. The caller must vacate
-// them when the transaction fails.
+// claimWithin claims up to n lines that are due and not occupied by this process, and marks them as occupied. The
+// caller must vacate them when the transaction fails.
 func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	free, err := q.freeLines(t, n)
 	if err != nil {
@@ -101,8 +101,8 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	return claims, nil
 }
 
-// freeLines locks up to n lines that are due and not occupied by this process. The returned claims have the token and head of the
-// worker that held the line last.
+// freeLines locks up to n lines that are due and not occupied by this process. The returned claims have the token and
+// head of the worker that held the line last.
 func (q *Queue) freeLines(t *tx, n int) (free []*claim, err error) {
 	if free, err = q.dueLines(t, n, "TRUE"); err != nil || !q.anyBusy(free) {
 		return free, err
@@ -111,8 +111,8 @@ func (q *Queue) freeLines(t *tx, n int) (free []*claim, err error) {
 	return q.dueLines(t, n, "NOT ("+t.in("id", "$3")+")", t.list(q.busy()))
 }
 
-// dueLines locks up to n lines that are due and fulfil the condition. It uses no parameter for LIMIT, because SQLite would plan such a
-// statement again each time.
+// dueLines locks up to n lines that are due and fulfil the condition. It uses no parameter for LIMIT, because SQLite
+// would plan such a statement again each time.
 func (q *Queue) dueLines(t *tx, n int, condition string, args ...any) (lines []*claim, err error) {
 	free := t.latest + "(due, lease)"
 	sent, shown := q.clock.boot(), int64(0)
@@ -162,8 +162,8 @@ func (c *claim) remove(t *tx) error {
 	return err
 }
 
-// head returns the value of the column head: the id of the claim's event, negative when it is known that its function has begun, in
-// this claim or in an earlier one without an outcome.
+// head returns the value of the column head: the id of the claim's event, negative when it is known that its function
+// has begun, in this claim or in an earlier one without an outcome.
 func (c *claim) head() int64 {
 	if c.begun {
 		return -c.entry.ID
@@ -205,8 +205,8 @@ func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, er
 	return time.Duration(due-now) * time.Millisecond, found, nil
 }
 
-// floor is the time from which on lines may be due. In Postgres the index of lines keeps the entries of earlier times for as long as any
-// client has a transaction open, and a search from the start would walk past all of them.
+// floor is the time from which on lines may be due. In Postgres the index of lines keeps the entries of earlier times
+// for as long as any client has a transaction open, and a search from the start would walk past all of them.
 type floor struct {
 	mu   sync.Mutex
 	ms   int64
@@ -292,8 +292,8 @@ func keyText(key []byte) string {
 // unreadableWait is how long a line waits if its first event cannot be read, so that a damaged row does not stop other lines.
 const unreadableWait = time.Minute
 
-// isDamage reports whether an error is about the data that was read, such as a damaged page or a disk error, instead of the connection
-// or other transactions.
+// isDamage reports whether an error is about the data that was read, such as a damaged page or a disk error, instead of
+// the connection or other transactions.
 func isDamage(err error) bool {
 	if code := sqliteCode(err); code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_IOERR {
 		return true
@@ -302,8 +302,8 @@ func isDamage(err error) bool {
 	return ok && (strings.HasPrefix(e.Code, "XX") || strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "22"))
 }
 
-// unreadableError means that the first event of a line could not be read, and that the transaction cannot continue because of it. In
-// Postgres no transaction can continue after an error.
+// unreadableError means that the first event of a line could not be read, and that the transaction cannot continue
+// because of it. In Postgres no transaction can continue after an error.
 type unreadableError struct {
 	line int64
 	err  error
@@ -317,8 +317,8 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
-// setAside gives up a line whose first event could not be read. This process must hold or have locked the line. If the transaction
-// cannot continue, setAside returns an unreadableError.
+// setAside gives up a line whose first event could not be read. This process must hold or have locked the line. If the
+// transaction cannot continue, setAside returns an unreadableError.
 func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
 	if err := c.giveUp(t, now, unreadableWait); err != nil {
 		if isDamage(unreadable) {

@@ -26,9 +26,9 @@ func (c *clocks) fill() {
 	}
 }
 
-// clock tells the store's time: what the database's clock showed when it was read last, and the time that has passed since then by a
-// clock that nobody can set. A Postgres database has a clock of its own. The clock of a SQLite file is the wall clock as it was when the
-// file was first opened after a start of the machine, and the time since that.
+// clock tells the store's time: what the database's clock showed when it was read last, and the time that has passed
+// since then by a clock that nobody can set. A Postgres database has a clock of its own. The clock of a SQLite file is
+// the wall clock as it was when the file was first opened after a start of the machine, and the time since that.
 type clock struct {
 	clocks
 
@@ -57,8 +57,8 @@ func (c *clock) set(base int64) {
 // jump is by how much a database's clock must differ from the time that has passed to have jumped.
 const jump = 30 * time.Second
 
-// follow corrects the clock by what the database's clock showed at some moment between sent and now. A slow answer moves the clock only
-// as far as it proves it wrong.
+// follow corrects the clock by what the database's clock showed at some moment between sent and now. A slow answer
+// moves the clock only as far as it proves it wrong.
 func (c *clock) follow(shown int64, sent time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

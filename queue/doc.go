@@ -11,10 +11,10 @@
 //
 // # What is guaranteed
 //
-// An event that was answered 200 runs at least once, or is listed as failed. The answer follows the commit: SQLite has synced
-// its log to the disk by then, Postgres does what its synchronous_commit says. Events of one line (a document, a form response,
-// a template with its signers, or for unknown types their ids) run one at a time, in the order of receipt; the next one runs
-// when the one before it is done or failed. The limits and tests are in [guarantees.md].
+// An event that was answered 200 runs at least once, or is listed as failed. The answer follows the commit: SQLite has
+// synced its log to the disk by then, Postgres does what its synchronous_commit says. Events of one line (a document, a
+// form response, a template with its signers, or for unknown types their ids) run one at a time, in the order of
+// receipt; the next one runs when the one before it is done or failed. The limits and tests are in [guarantees.md].
 //
 // # Functions and their time
 //
@@ -22,26 +22,26 @@
 // event without a function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error
 // and a panic count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
 //
-// The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at most 30
-// seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line again only when
-// the lease has ended, and this process only when the function has returned too. The lease lasts from the claim of the event for
-// the Timeout and as long again, at most a minute more. For later events of a line it may be shorter by an eighth of what it
-// lasts beyond the Timeout.
+// The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at
+// most 30 seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line
+// again only when the lease has ended, and this process only when the function has returned too. The lease lasts from
+// the claim of the event for the Timeout and as long again, at most a minute more. For later events of a line it may be
+// shorter by an eighth of what it lasts beyond the Timeout.
 //
-// When a worker dies with an event, that counts as a failed try. If the start of the last try was not stored, the event gets one
-// more before it is given up. A repeated event does not run again while its key is kept ([Options.KeepKeys]); one that failed
-// gets one more try with each repeat.
+// When a worker dies with an event, that counts as a failed try. If the start of the last try was not stored, the event
+// gets one more before it is given up. A repeated event does not run again while its key is kept ([Options.KeepKeys]);
+// one that failed gets one more try with each repeat.
 //
-// When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It returns
-// when they have returned or were abandoned. An interrupted event is tried again after the next start, or after its lease if
-// its function was abandoned; the interrupted try does not count. If the store does not answer, Run waits for it up to 10
-// seconds longer, and what it could not store runs again.
+// When the ctx of Run ends, Run starts nothing more and gives functions [Options.Grace] until their ctx ends too. It
+// returns when they have returned or were abandoned. An interrupted event is tried again after the next start, or after
+// its lease if its function was abandoned; the interrupted try does not count. If the store does not answer, Run waits
+// for it up to 10 seconds longer, and what it could not store runs again.
 //
 // # Time
 //
-// All processes go by one time, which setting a wall clock does not change: the database's on Postgres; on SQLite that of the
-// machine's start, as it was read when the file was first opened after it. When a clock has jumped, or no worker has run for more
-// than 25 hours, the times for which something is kept begin anew.
+// All processes go by one time, which setting a wall clock does not change: the database's on Postgres; on SQLite that
+// of the machine's start, as it was read when the file was first opened after it. When a clock has jumped, or no worker
+// has run for more than 25 hours, the times for which something is kept begin anew.
 //
 // # Erasing
 //

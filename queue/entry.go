@@ -39,8 +39,8 @@ type Entry struct {
 	Note     string            `json:"note,omitempty"`   // what [Options.Note] returned for its delivery
 }
 
-// Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty but not
-// nil selects none. In ids and types a NUL character, or what is not UTF-8, is the same as U+FFFD.
+// Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty
+// but not nil selects none. In ids and types a NUL character, or what is not UTF-8, is the same as U+FFFD.
 type Filter struct {
 	Failed   bool              // only those that failed, or are in another state that is asked for
 	Pending  bool              // only those that are not settled, or are in another state that is asked for
@@ -63,8 +63,8 @@ func (f *Filter) empty() bool {
 
 type entryKey struct{}
 
-// EntryFrom returns the entry of the event for which the function with this ctx was called, as it was before the call. It returns false
-// for any other ctx. Use Key to recognise repeats, and Line as a partition key.
+// EntryFrom returns the entry of the event for which the function with this ctx was called, as it was before the call.
+// It returns false for any other ctx. Use Key to recognise repeats, and Line as a partition key.
 func EntryFrom(ctx context.Context) (Entry, bool) {
 	e, ok := ctx.Value(entryKey{}).(Entry)
 	return e, ok

@@ -25,9 +25,9 @@ const retryAfter = "10"
 //	503 unavailable         the store is full, failed, or did not report its commit within 2 seconds; with Retry-After. In
 //	                        the last two cases the delivery may be stored: another one of it is then a duplicate
 //
-// It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an object, or is
-// of no known type, is stored too, as a [webhook.UnknownEvent]. A 503 is logged and reported to [Options.OnReceived]; whether the
-// service delivers again after it is not documented. Handler panics when v is nil.
+// It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an
+// object, or is of no known type, is stored too, as a [webhook.UnknownEvent]. A 503 is logged and reported to
+// [Options.OnReceived]; whether the service delivers again after it is not documented. Handler panics when v is nil.
 func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 	if v == nil {
 		panic("queue: Handler: no Verifier: make one with webhook.NewVerifier")
@@ -79,10 +79,10 @@ func (o *observed) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with, as [Queue.Handler]
-// does. body is what the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and
-// X-Timestamp are used. With a status of 503, add a Retry-After header. The delivery is stored even if ctx is cancelled
-// meanwhile. The caller may use body again when Receive returns. Receive panics when v is nil.
+// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with, as
+// [Queue.Handler] does. body is what the sender sent; decode base64 first. Build the header with [http.Header.Add];
+// only X-Signature and X-Timestamp are used. With a status of 503, add a Retry-After header. The delivery is stored
+// even if ctx is cancelled meanwhile. The caller may use body again when Receive returns. Receive panics when v is nil.
 func (q *Queue) Receive(ctx context.Context, v *webhook.Verifier, header http.Header, body []byte) (status int, answer []byte) {
 	h, known := q.handlers.Load(v)
 	if !known {

@@ -65,8 +65,8 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// List returns the events that f selects and that are still kept, oldest first. It reads them in pages, so it may yield an
-// event that changes meanwhile as it was or as it is. It ends after the first error.
+// List returns the events that f selects and that are still kept, oldest first. It reads them in pages, so it may yield
+// an event that changes meanwhile as it was or as it is. It ends after the first error.
 func (q *Queue) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after := int64(0)
@@ -174,12 +174,12 @@ func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
 // ErrNoBody is matched by the error of [Queue.Body] when there is no event with this id, or its JSON was erased.
 var ErrNoBody = errors.New("there is no event with this id, or its JSON is not kept any more")
 
-// Retry makes the events that f selects due now: failed ones and those that wait for a next try; if [Filter].Done is set,
-// also those that were processed and whose JSON is still kept. It returns their number, in which pending events count that were due
-// already. Each gets its full number of tries again. If an event is being processed, that try does not count, and when it fails
-// the next one follows at once. Events of a line still run in their order, so one that had failed runs before later ones that
-// are pending. Retry works in batches: after an error, n events are due. On Postgres it waits half a second at most for an event
-// that a function's transaction with [Complete] holds.
+// Retry makes the events that f selects due now: failed ones and those that wait for a next try; if [Filter].Done is
+// set, also those that were processed and whose JSON is still kept. It returns their number, in which pending events
+// count that were due already. Each gets its full number of tries again. If an event is being processed, that try does
+// not count, and when it fails the next one follows at once. Events of a line still run in their order, so one that had
+// failed runs before later ones that are pending. Retry works in batches: after an error, n events are due. On Postgres
+// it waits half a second at most for an event that a function's transaction with [Complete] holds.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	listed := "0, 2"
 	if f.Done {
@@ -211,14 +211,14 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("queue: %s: %w", what, err)
 }
 
-// Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more, and
-// Erase waits for those that are running, except the one whose function calls it, and functions that were abandoned; like
-// [Queue.Retry], it does not wait for a transaction with [Complete]. An empty
-// filter is refused. The package documentation says what is erased on each store. Erase works in batches: after an error,
-// n counts those that were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
+// Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more,
+// and Erase waits for those that are running, except the one whose function calls it, and functions that were
+// abandoned; like [Queue.Retry], it does not wait for a transaction with [Complete]. An empty filter is refused. The
+// package documentation says what is erased on each store. Erase works in batches: after an error, n counts those that
+// were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
 //
-// The ids of an event are those that [Entry].Subject and [Filter].Signers have. JSON of an unknown type may name others: select such
-// events by their Type.
+// The ids of an event are those that [Entry].Subject and [Filter].Signers have. JSON of an unknown type may name
+// others: select such events by their Type.
 func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	if f.empty() {
 		return 0, errNoSelection

@@ -30,28 +30,28 @@ type Options struct {
 	// seconds; negative: their ctx ends at once.
 	Grace time.Duration
 
-	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. When the
-	// try after the last wait fails, the event has failed. nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h and
-	// 8 h: 11 tries within about 24 hours. A slice that is empty but not nil, such as []time.Duration{}, gives one try. A wait
-	// may be 0; negative is refused.
+	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. When
+	// the try after the last wait fails, the event has failed. nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h,
+	// 8 h and 8 h: 11 tries within about 24 hours. A slice that is empty but not nil, such as []time.Duration{}, gives one
+	// try. A wait may be 0; negative is refused.
 	Retries []time.Duration
 
-	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered 503, unless none waits: a
-	// queue that is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes that receive
-	// at once may exceed it by what they receive in a second.
+	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered 503, unless none
+	// waits: a queue that is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes
+	// that receive at once may exceed it by what they receive in a second.
 	MaxPending int
 
-	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the transaction
-	// that stores the outcome. Negative is refused.
+	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the
+	// transaction that stores the outcome. Negative is refused.
 	KeepBodies time.Duration
 
-	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and a line in the log says so.
-	// Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
+	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and a line in the log says
+	// so. Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
 	KeepFailed time.Duration
 
-	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are recognised.
-	// Default 7 days. It should be longer than the service repeats a delivery, which it does not document. Negative is
-	// refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
+	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are
+	// recognised. Default 7 days. It should be longer than the service repeats a delivery, which it does not document.
+	// Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
 	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most 200
@@ -69,9 +69,9 @@ type Options struct {
 	// means no call.
 	OnSettled func(context.Context, Settled)
 
-	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at debug level for each event that
-	// was processed. Lines contain ids, types and error texts, never a body. Default [slog.Default] as it is when the queue is
-	// opened.
+	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at debug level for each event
+	// that was processed. Lines contain ids, types and error texts, never a body. Default [slog.Default] as it is when the
+	// queue is opened.
 	Logger *slog.Logger
 
 	poll      time.Duration // how often Run looks for what other processes have received
@@ -100,8 +100,8 @@ type Settled struct {
 	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
 }
 
-// Outcome is the outcome of one run of a function. GivenUp is final. This is different in package webhook, where an event that failed
-// may be delivered again.
+// Outcome is the outcome of one run of a function. GivenUp is final. This is different in package webhook, where an
+// event that failed may be delivered again.
 type Outcome string
 
 // The outcomes of a run.
@@ -176,9 +176,9 @@ func (s *settings) lease() time.Duration { return s.Timeout + s.margin }
 // waitLimit returns how long Run waits for a function, so that the outcome can still be stored within the lease.
 func (s *settings) waitLimit() time.Duration { return s.Timeout + s.margin/2 }
 
-// RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says. It is for a service
-// that says when it will be back. The try counts as any other. An error that is also wrapped in [webhook.Permanent] is not tried again.
-// RetryAfter(nil, d) is nil; a negative d counts as 0.
+// RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says. It is
+// for a service that says when it will be back. The try counts as any other. An error that is also wrapped in
+// [webhook.Permanent] is not tried again. RetryAfter(nil, d) is nil; a negative d counts as 0.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil

@@ -71,8 +71,8 @@ func keyOf(kind, id string, key webhook.ReplayKey) string {
 	return kind + ":" + storable(id)
 }
 
-// templateIDs returns the ids of Signers of a template event, which are the same in all events of a document. Other events carry
-// none as far as the service documents.
+// templateIDs returns the ids of Signers of a template event, which are the same in all events of a document. Other
+// events carry none as far as the service documents.
 func templateIDs(e webhook.Event) []string {
 	switch e := e.(type) {
 	case *webhook.TemplateViewed:

@@ -70,8 +70,8 @@ func CreateTables(ctx context.Context, pool *pgxpool.Pool) (made bool, err error
 	return made, nil
 }
 
-// TablesSQL returns the SQL that makes the tables in one transaction, for those who run it by other means. Afterwards [OpenPostgres] has
-// nothing to make.
+// TablesSQL returns the SQL that makes the tables in one transaction, for those who run it by other means. Afterwards
+// [OpenPostgres] has nothing to make.
 func TablesSQL() string {
 	return fmt.Sprintf("BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n%s;\n%s;\n%sCOMMIT;\n",
 		schemaLock, limitWait, makeVersionTable, postgresSchema+recordVersion)
@@ -130,8 +130,8 @@ func tablesThere(t *tx) (bool, error) {
 // repeats bounds how often a transaction is tried that Postgres aborted in favour of another one.
 const repeats = 5
 
-// write also bounds the wait for locks: a transaction in which a function has called [Complete] may hold an event for ever, and what
-// waited for it would hold lines that deliveries need.
+// write also bounds the wait for locks: a transaction in which a function has called [Complete] may hold an event for
+// ever, and what waited for it would hold lines that deliveries need.
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.note(ctx, func(t *tx) error {
 		if _, err := t.first([]any{new(string), new(string)}, "SELECT "+t.bound+", set_config('lock_timeout', '500ms', true)"); err != nil {
@@ -193,8 +193,8 @@ func gaveWay(err error) bool {
 	return ok && (e.Code == "40P01" || e.Code == "40001")
 }
 
-// A delivery locks its lines in sorted order before it inserts its events. So two deliveries with events of the same line get their
-// ids in the order of their commits, and two deliveries never wait for each other.
+// A delivery locks its lines in sorted order before it inserts its events. So two deliveries with events of the same
+// line get their ids in the order of their commits, and two deliveries never wait for each other.
 const (
 	postgresLockLines = `WITH bound AS (SELECT set_config('idle_in_transaction_session_timeout', '5s', true))
 		INSERT INTO signforms_lines (id, due, since)

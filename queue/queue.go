@@ -39,13 +39,13 @@ type counters struct {
 	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
 }
 
-// Open opens a SQLite file. It creates a missing one, which only its owner can read; an existing one keeps its mode. opts may be nil. The caller closes the
-// queue. Several processes of one machine may open the file at the same time, to receive, to work or both. It must be on a
-// disk of that machine, because SQLite's log does not work over a network.
+// Open opens a SQLite file. It creates a missing one, which only its owner can read; an existing one keeps its mode.
+// opts may be nil. The caller closes the queue. Several processes of one machine may open the file at the same time, to
+// receive, to work or both. It must be on a disk of that machine, because SQLite's log does not work over a network.
 //
-// Open returns an error for a file of another program or of another version of this package, when a setting that durability
-// needs does not take effect, and when another process holds the file's lock for a minute. A damaged event is logged, and does
-// not keep the queue from opening.
+// Open returns an error for a file of another program or of another version of this package, when a setting that
+// durability needs does not take effect, and when another process holds the file's lock for a minute. A damaged event
+// is logged, and does not keep the queue from opening.
 func Open(path string, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {
@@ -64,8 +64,8 @@ func Open(path string, opts *Options) (*Queue, error) {
 // be nil. Any number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
-// worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other processes
-// store. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
+// worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other
+// processes store. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {

@@ -77,13 +77,13 @@ func reopen(t *tx, lines []int64, now int64) error {
 	return bringForward(t, lines, now)
 }
 
-// Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do not
-// come through [Queue.Handler]. Pass all events of a delivery in one call, as [webhook.Verifier.Events] returned them, because equal
-// events are numbered. Store refuses events without JSON.
+// Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do
+// not come through [Queue.Handler]. Pass all events of a delivery in one call, as [webhook.Verifier.Events] returned
+// them, because equal events are numbered. Store refuses events without JSON.
 //
-// After an error the sender must deliver again, because the events are not stored, or it is unknown whether they are. The error
-// matches [ErrFull], [ErrClosed] or an error of the database. Store waits for the database at most 2 seconds. The number of
-// events is not limited, but a delivery of tens of thousands may take longer than that.
+// After an error the sender must deliver again, because the events are not stored, or it is unknown whether they are.
+// The error matches [ErrFull], [ErrClosed] or an error of the database. Store waits for the database at most 2 seconds.
+// The number of events is not limited, but a delivery of tens of thousands may take longer than that.
 func (q *Queue) Store(ctx context.Context, events []webhook.Event) error {
 	_, err := q.store(ctx, events)
 	return err

@@ -36,9 +36,9 @@ type runner struct {
 
 var errShutdown = errors.New("queue: Run is ending")
 
-// Run processes events until ctx ends, and then returns nil. The package documentation says which function it calls, what
-// counts as a failed try, and how it ends. A function's ctx has the values of ctx and of [EntryFrom]. Run also erases what
-// is not kept any longer. It goes on trying while the store is down.
+// Run processes events until ctx ends, and then returns nil. The package documentation says which function it calls,
+// what counts as a failed try, and how it ends. A function's ctx has the values of ctx and of [EntryFrom]. Run also
+// erases what is not kept any longer. It goes on trying while the store is down.
 //
 // Run returns an error when on has no function and when it runs in this Queue already, [ErrClosed] after Close, and
 // [ErrAbandoned].

@@ -15,19 +15,19 @@ import "fmt"
 //	since  when due or lease was set
 //	low    no event of the line with a lower id is pending
 //
-// The index signforms_lines_held is by abs(token), so that Postgres does not take it for a search by id and token, in which it would
-// walk past the leases of the past.
+// The index signforms_lines_held is by abs(token), so that Postgres does not take it for a search by id and token, in
+// which it would walk past the leases of the past.
 //
 // A statement that needs signforms_events_settled says state > 0 beside state = 2: SQLite does not infer the one from the other.
 //
-// signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time since the start of
-// the machine that boot names. seen is when a process last looked at the clock, and trusted is since when the clock is known not to
-// have jumped.
+// signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time
+// since the start of the machine that boot names. seen is when a process last looked at the clock, and trusted is since
+// when the clock is known not to have jumped.
 //
 // If an event is being processed when [Queue.Retry] is called, its attempts becomes -1, so that the try under way does not count.
 //
-// Times are Unix milliseconds. There is no index by time of receipt for all events, because ids ascend with it, except for events that
-// are received at the same moment.
+// Times are Unix milliseconds. There is no index by time of receipt for all events, because ids ascend with it, except
+// for events that are received at the same moment.
 
 // schemaVersion is what user_version of a SQLite file and signforms_queue_schema in Postgres say. Raise it with every change.
 const schemaVersion = 4

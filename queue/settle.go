@@ -11,8 +11,8 @@ import (
 // errStale means that the lease of a claim had ended, and that another worker or none holds the line.
 var errStale = errors.New("queue: the lease had ended")
 
-// Each settlement first selects and locks the line with its token. This is the fence: when the token has changed, the settlement
-// changes nothing.
+// Each settlement first selects and locks the line with its token. This is the fence: when the token has changed, the
+// settlement changes nothing.
 const (
 	fence = ` FROM signforms_lines WHERE id = $1 AND token = $2`
 	renew = `UPDATE signforms_lines SET lease = $2, since = $3 WHERE id = $1`
@@ -27,13 +27,13 @@ const (
 	markFresh       = `UPDATE signforms_events SET attempts = 0 WHERE id = $1 AND state = 0 AND attempts < 0`
 	markBegun       = `UPDATE signforms_lines SET head = -abs(head) WHERE id = $1`
 
-	// triesOf is followed by dialect.free: a transaction in which a function has called [Complete] may hold the row for ever, and a
-	// settlement that waited for it would hold the line, and keep deliveries of the line out.
+	// triesOf is followed by dialect.free: a transaction in which a function has called [Complete] may hold the row for
+	// ever, and a settlement that waited for it would hold the line, and keep deliveries of the line out.
 	triesOf = `SELECT state, attempts FROM signforms_events WHERE id = $1`
 )
 
-// fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats until the lease
-// ends, so do may run several times. After the end of Run and Grace, it tries only once more.
+// fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats
+// until the lease ends, so do may run several times. After the end of Run and Grace, it tries only once more.
 func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	var unanswered int64 // when the last try was whose commit was not answered; 0: none
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
@@ -104,9 +104,9 @@ type turn struct {
 	more bool // claim another line that is due after this line was given up
 }
 
-// settle stores the outcome of the claim's event and returns what the worker processes next, or nil. It uses one transaction, so that a
-// worker commits once per event. mark changes the event. If the event is to be tried again, mark returns how long the line has to wait,
-// and the line is given up. Otherwise mark returns a negative time.
+// settle stores the outcome of the claim's event and returns what the worker processes next, or nil. It uses one
+// transaction, so that a worker commits once per event. mark changes the event. If the event is to be tried again, mark
+// returns how long the line has to wait, and the line is given up. Otherwise mark returns a negative time.
 func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
 	var taken []*claim
 	err = r.fenced(c, func(t *tx, at instant) error {
@@ -176,8 +176,8 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	return c.giveUp(t, at.now, wait)
 }
 
-// giveUp gives the line up. It is due after wait. If the claim's function was abandoned, no worker may start the line before the lease
-// ends. Then the row of the line keeps its lease, even if the line has no event left.
+// giveUp gives the line up. It is due after wait. If the claim's function was abandoned, no worker may start the line
+// before the lease ends. Then the row of the line keeps its lease, even if the line has no event left.
 func (c *claim) giveUp(t *tx, now int64, wait time.Duration) error {
 	statement := yield
 	if c.abandoned != nil {
@@ -276,8 +276,8 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	return err
 }
 
-// settleInterrupted records a try without an outcome, which counts only if counts is set. It keeps the line for the next try and records
-// the start of that.
+// settleInterrupted records a try without an outcome, which counts only if counts is set. It keeps the line for the
+// next try and records the start of that.
 func (r *runner) settleInterrupted(c *claim, counts bool) error {
 	tries := 0
 	if counts {

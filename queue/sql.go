@@ -8,12 +8,12 @@ import (
 
 // store is a database with the tables of schema.go.
 type store interface {
-	// write runs do in a transaction and commits it. On SQLite several calls share a transaction. Then do may run twice, of which
-	// only the second run takes effect.
+	// write runs do in a transaction and commits it. On SQLite several calls share a transaction. Then do may run twice,
+	// of which only the second run takes effect.
 	write(ctx context.Context, do func(*tx) error) error
 
-	// submit is write for a caller that must not wait longer than ctx. After an error the caller must not read the variables that
-	// do writes, because do may still be running.
+	// submit is write for a caller that must not wait longer than ctx. After an error the caller must not read the
+	// variables that do writes, because do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
 	// note is write for claims and outcomes. The first statement of do that locks rows must evaluate dialect.bound. Its commits survive the death of the process, but a power failure may undo them; then

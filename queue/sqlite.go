@@ -85,8 +85,8 @@ func openSQLite(path string, unsynced bool, sync func(), c *clock) (*sqliteStore
 	return s, nil
 }
 
-// createFile makes the file, readable only for its owner, and makes its name durable. It does not open an existing file, because
-// closing that would drop the locks that SQLite holds on it in this process.
+// createFile makes the file, readable only for its owner, and makes its name durable. It does not open an existing
+// file, because closing that would drop the locks that SQLite holds on it in this process.
 func createFile(path string) (string, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return "", errors.New("want the path of a file: events in memory would not outlive the process")
@@ -130,8 +130,8 @@ func realPath(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// openFile prepares connections. fullfsync is for macOS, where a plain sync may leave data in the drive's cache. secure_delete
-// overwrites erased data. temp_store keeps copies of rows out of temporary files.
+// openFile prepares connections. fullfsync is for macOS, where a plain sync may leave data in the drive's cache.
+// secure_delete overwrites erased data. temp_store keeps copies of rows out of temporary files.
 func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) {
 	pragmas = append(pragmas, "synchronous("+strconv.Itoa(synchronous)+")", "fullfsync(1)", "secure_delete(1)", "temp_store(2)", "cache_size(-16000)")
 	uri := url.URL{Path: filepath.ToSlash(path)}
@@ -190,8 +190,8 @@ func (s *sqliteStore) prepare(c *clock) (err error) {
 	if err != nil {
 		return err
 	}
-	// A killed process may have written events without a sync. They are visible now, so a repeat would be answered as a duplicate.
-	// Sync them first.
+	// A killed process may have written events without a sync. They are visible now, so a repeat would be answered as a
+	// duplicate. Sync them first.
 	_, err = s.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	return err
 }
@@ -230,8 +230,8 @@ func (s *sqliteStore) makeTables(t *tx) error {
 	return err
 }
 
-// setClock sets c by the base of this start of the machine, and makes one if this is the first look after it. So all processes go by
-// one time even if the wall clock jumps.
+// setClock sets c by the base of this start of the machine, and makes one if this is the first look after it. So all
+// processes go by one time even if the wall clock jumps.
 func setClock(t *tx, c *clock) error {
 	var boot string
 	var base int64
@@ -371,8 +371,8 @@ type header struct {
 	used int // by how many stores of this process
 }
 
-// headers has one header for each file that this process has open. It is closed after SQLite has closed the file, because closing any
-// descriptor of a file drops all locks that the process holds on it.
+// headers has one header for each file that this process has open. It is closed after SQLite has closed the file,
+// because closing any descriptor of a file drops all locks that the process holds on it.
 var headers struct {
 	mu   sync.Mutex
 	open []*header

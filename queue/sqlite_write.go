@@ -91,8 +91,8 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 	return s.intact() // after the commit: before it, the file could still be replaced
 }
 
-// patiently repeats do while another process has the lock. SQLite's own busy handler polls at growing intervals, so it may never get
-// the lock from a process that commits without a pause.
+// patiently repeats do while another process has the lock. SQLite's own busy handler polls at growing intervals, so it
+// may never get the lock from a process that commits without a pause.
 func patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -150,8 +150,8 @@ func (s *sqliteStore) prepared(ctx context.Context, query string) (*sql.Stmt, er
 	return stmt, err
 }
 
-// Only one goroutine writes, so no other delivery comes between these statements. The order of ids is the order of commits, without
-// a lock on lines.
+// Only one goroutine writes, so no other delivery comes between these statements. The order of ids is the order of
+// commits, without a lock on lines.
 const (
 	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, note)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (dedupe) DO NOTHING`
@@ -194,10 +194,10 @@ func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64,
 	return got, nil
 }
 
-// ErrNotTruncated is matched by the error of [Queue.Erase] when erased bytes may still be in SQLite's log. The error says why: the
-// log was being read, the writer was busy for 2 seconds, ctx ended, or the disk failed. The queue no longer returns erased events,
-// but their bytes stay in the file until the next successful checkpoint. Call Erase again, or let [Queue.Run] do it, which tries once
-// a minute.
+// ErrNotTruncated is matched by the error of [Queue.Erase] when erased bytes may still be in SQLite's log. The error
+// says why: the log was being read, the writer was busy for 2 seconds, ctx ended, or the disk failed. The queue no
+// longer returns erased events, but their bytes stay in the file until the next successful checkpoint. Call Erase
+// again, or let [Queue.Run] do it, which tries once a minute.
 var ErrNotTruncated = errors.New("queue: SQLite's log could not be truncated, erased bytes may still be in it")
 
 var (
@@ -264,8 +264,8 @@ type operation struct {
 	done  chan error      // has room for one
 }
 
-// group commits several writes together. One goroutine takes all waiting writes and runs them in one transaction, so that they
-// share one sync of the disk.
+// group commits several writes together. One goroutine takes all waiting writes and runs them in one transaction, so
+// that they share one sync of the disk.
 type group struct {
 	commit  func(do func(*tx) error, lazy bool) error // runs one transaction
 	shared  func(error) bool                          // reports whether an error is about the database instead of one write
@@ -284,8 +284,8 @@ func newGroup(commit func(do func(*tx) error, lazy bool) error, shared func(erro
 	return g
 }
 
-// write returns when op is committed, when it has failed, or when its ctx has ended before op began. With op.leave it also returns
-// when the ctx ends after op began. Then op may still be committed later.
+// write returns when op is committed, when it has failed, or when its ctx has ended before op began. With op.leave it
+// also returns when the ctx ends after op began. Then op may still be committed later.
 func (g *group) write(op *operation) error {
 	op.done = make(chan error, 1)
 	select {

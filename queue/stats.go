@@ -10,12 +10,12 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// CountLimit is the highest number to which [Queue.Stats] counts in the store. A count that has this value means that there are at least
-// so many.
+// CountLimit is the highest number to which [Queue.Stats] counts in the store. A count that has this value means that
+// there are at least so many.
 const CountLimit = 10_000
 
-// Stats is the state of a queue. The fields before Stored are about all processes. Counts among them end at [CountLimit]. The fields
-// from Stored on count what this process did since it opened the queue.
+// Stats is the state of a queue. The fields before Stored are about all processes. Counts among them end at
+// [CountLimit]. The fields from Stored on count what this process did since it opened the queue.
 type Stats struct {
 	Pending  int           // events that are not settled
 	Failed   int           // events that failed and wait for a decision

@@ -34,8 +34,8 @@ func (r *runner) sweepUntilStop() {
 	}
 }
 
-// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates SQLite's log, whose
-// older pages hold what was erased since the last sweep.
+// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates
+// SQLite's log, whose older pages hold what was erased since the last sweep.
 func (q *Queue) sweep(ctx context.Context) error {
 	if err := q.watchClock(ctx); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (q *Queue) sweep(ctx context.Context) error {
 	return errors.Join(err, q.db.clean(ctx))
 }
 
-// sweepEach calls change for the chosen rows in batches. It skips rows that others have locked. It calls committed, which may be nil,
-// after the commit of each batch. change may run several times for a batch.
+// sweepEach calls change for the chosen rows in batches. It skips rows that others have locked. It calls committed,
+// which may be nil, after the commit of each batch. change may run several times for a batch.
 func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error, committed func()) error {
 	for {
 		var ids []int64
@@ -118,8 +118,8 @@ func (q *Queue) dropFailed(ctx context.Context) error {
 // unseen is how long nobody may have looked at the clock for the time since then to count.
 const unseen = 25 * time.Hour
 
-// watchClock reads the database's clock, and finds out since when it is known not to have jumped. What is erased after a time was kept
-// for that time by a clock that did not jump, so that nothing is erased because a clock was wrong.
+// watchClock reads the database's clock, and finds out since when it is known not to have jumped. What is erased after
+// a time was kept for that time by a clock that did not jump, so that nothing is erased because a clock was wrong.
 func (q *Queue) watchClock(ctx context.Context) error {
 	err := q.background.within(ctx, stepTimeout, "reading the clock", func(ctx context.Context) error { return q.db.clock(ctx, &q.clock) })
 	if err != nil {

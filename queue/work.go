@@ -101,8 +101,8 @@ func (r *runner) without(err error, c *claim) error {
 	return err
 }
 
-// turn says how the worker continues after the claim's event. After yieldAfter events of one line it takes another line. It ends when
-// Run ends, and when its function was abandoned, so that Run counts that.
+// turn says how the worker continues after the claim's event. After yieldAfter events of one line it takes another
+// line. It ends when Run ends, and when its function was abandoned, so that Run counts that.
 func (r *runner) turn(c *claim) turn {
 	goOn := c.abandoned == nil && !r.stopping()
 	return turn{next: goOn && c.row+1 < yieldAfter, more: goOn}
@@ -167,8 +167,8 @@ func (r *runner) note(c *claim, s *Settled) {
 	}
 }
 
-// interrupted records a try whose lease ended without an outcome. It reports whether the claim's event is to be tried now. If not, it
-// returns what to process next. It does not give an event up if the last try may not have begun.
+// interrupted records a try whose lease ended without an outcome. It reports whether the claim's event is to be tried
+// now. If not, it returns what to process next. It does not give an event up if the last try may not have begun.
 func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	ctx, cancel := context.WithCancel(entryContext(r.values, c.entry))
 	cancel()
@@ -189,9 +189,9 @@ func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	return next, goOn
 }
 
-// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its lease has ended and another
-// worker holds the line, or the event was erased or processed meanwhile. Roll the transaction back, and return the error: the
-// event is then not reported as failed.
+// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its lease has ended and
+// another worker holds the line, or the event was erased or processed meanwhile. Roll the transaction back, and return
+// the error: the event is then not reported as failed.
 var ErrLost = errors.New("queue: the event is not this function's any more")
 
 // Complete marks the event of the function with this ctx as processed in the function's own transaction tx, which must be of

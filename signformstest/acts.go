@@ -7,8 +7,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an error. Check
-// it, or the test goes on with a document in another state than it expects.
+// Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an
+// error. Check it, or the test goes on with a document in another state than it expects.
 type Actor struct {
 	server   *Server
 	document string
@@ -32,8 +32,8 @@ func (a Actor) Sign(values ...FieldValue) error {
 	return a.server.acted(a.document, a.actor.Sign(convertAll(values, FieldValue.internal)...))
 }
 
-// Decline refuses to sign, which ends the document. The reason may be empty. The service has no event for it, nor for what is void,
-// expired or deleted.
+// Decline refuses to sign, which ends the document. The reason may be empty. The service has no event for it, nor for
+// what is void, expired or deleted.
 func (a Actor) Decline(reason string) error {
 	return a.server.acted(a.document, a.actor.Decline(reason))
 }
@@ -46,8 +46,8 @@ type FieldValue struct {
 	Value string
 }
 
-// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void document
-// changes nothing.
+// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void
+// document changes nothing.
 func (s *Server) Void(documentID string) error {
 	return s.acted(documentID, s.service.Void(documentID))
 }
@@ -76,9 +76,9 @@ type Submission struct {
 	Answers         map[string]string // by question
 }
 
-// SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,
-// when an answer is missing that the form requires, when one is not of the question's kind, or when one is to a question that
-// the form does not ask.
+// SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such
+// form, when an answer is missing that the form requires, when one is not of the question's kind, or when one is to a
+// question that the form does not ask.
 func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
 	id, err := s.service.SubmitForm(formID, answers.internal())
 	return id, s.acted(formID, err)

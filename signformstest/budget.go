@@ -7,8 +7,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// clockedBudget is the reminder budget of the server's clients. It follows the server's clock. Clients sleep by the wall clock, so
-// it wakes them when the server's clock is moved.
+// clockedBudget is the reminder budget of the server's clients. It follows the server's clock. Clients sleep by the
+// wall clock, so it wakes them when the server's clock is moved.
 type clockedBudget struct {
 	*signforms.MemoryLimitStore
 	mu    sync.Mutex

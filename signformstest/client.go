@@ -9,8 +9,8 @@ import (
 
 // Client returns a client of this server with the options of [Server.ClientOptions].
 //
-// Its RemindAll waits when the budget is used up: let another goroutine call [Server.Advance]. A slot frees 15 minutes and one
-// second after its answer, a second later than at the service, so advance by 16 minutes to free all five.
+// Its RemindAll waits when the budget is used up: let another goroutine call [Server.Advance]. A slot frees 15 minutes
+// and one second after its answer, a second later than at the service, so advance by 16 minutes to free all five.
 func (s *Server) Client() *signforms.Client {
 	s.t.Helper()
 	client, err := signforms.New(s.URL, s.APIKey, s.ClientOptions())
@@ -39,6 +39,6 @@ func (s *Server) ClientOptions() *signforms.Options {
 	}
 }
 
-// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
-// with the server.
+// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections
+// end with the server.
 func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }

@@ -8,8 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// This file holds the one conversion of each record. The types of this package are not those of the service, whose fields would not
-// show in the documentation.
+// This file holds the one conversion of each record. The types of this package are not those of the service, whose
+// fields would not show in the documentation.
 
 func convertAll[From, To any](all []From, convert func(From) To) []To {
 	out := make([]To, 0, len(all))

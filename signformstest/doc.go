@@ -11,8 +11,8 @@
 //	srv.Advance(72 * time.Hour)                                         // three days later
 //	srv.Requests(); srv.Deliveries(); srv.Messages()                    // what happened
 //
-// [Server.ClientOptions] is for a program that builds its own client. A receiver verifies with [Server].WebhookSecret; after
-// [Server.Advance] it needs Options.VirtualTimestamps, and [Server.Now] as its VerifierOptions.Now.
+// [Server.ClientOptions] is for a program that builds its own client. A receiver verifies with [Server].WebhookSecret;
+// after [Server.Advance] it needs Options.VirtualTimestamps, and [Server.Now] as its VerifierOptions.Now.
 //
 // A server keeps documents, enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps
 // all templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves its
@@ -20,8 +20,8 @@
 // the service refuses returns an error, which matches [signforms.ErrRefused], [signforms.ErrNotFound] or [signforms.ErrInvalid] as
 // that of the client would. All methods are safe for concurrent use.
 //
-// With a [Network] nothing touches a socket. Client, service and receiver can then run inside a [testing/synctest] bubble, where
-// hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
+// With a [Network] nothing touches a socket. Client, service and receiver can then run inside a [testing/synctest]
+// bubble, where hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		network := signformstest.NewNetwork()

@@ -6,8 +6,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability say which of
-// these it happens to, and the other fields say what happens:
+// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability
+// say which of these it happens to, and the other fields say what happens:
 //
 //	srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
 //	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
@@ -34,17 +34,17 @@ type Fault struct {
 	Odd        bool          // put values that no client knows into the answer, and a new field into each object
 }
 
-// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth, Times and
-// Probability say which of these it happens to, and the other fields say what happens:
+// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth,
+// Times and Probability say which of these it happens to, and the other fields say what happens:
 //
 //	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
 //	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
 //	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
 //
-// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were set. Each
-// counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the delivery stays genuine,
-// except with Secret and Reencode. Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth
-// and Times count.
+// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were
+// set. Each counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the
+// delivery stays genuine, except with Secret and Reencode. Attempts for different webhooks run concurrently: set
+// WebhookID if it matters which of them Nth and Times count.
 type WebhookFault struct {
 	WebhookID   string    // as AddWebhook returned it; empty: any
 	DocumentID  string    // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
@@ -63,16 +63,16 @@ type WebhookFault struct {
 	Reencode  bool          // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-// Fail makes API requests go wrong from now on. The function that it returns takes the fault back, and does nothing once the server
-// is closed. An invalid fault fails the test.
+// Fail makes API requests go wrong from now on. The function that it returns takes the fault back, and does nothing
+// once the server is closed. An invalid fault fails the test.
 func (s *Server) Fail(f Fault) (remove func()) {
 	s.t.Helper()
 	id := s.must("Fail")(s.service.Fail(f.internal()))
 	return func() { s.service.RemoveFault(id) }
 }
 
-// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back, and does nothing once
-// the server is closed. An invalid fault fails the test.
+// FailWebhooks makes webhook attempts go wrong from now on. The function that it returns takes the fault back, and does
+// nothing once the server is closed. An invalid fault fails the test.
 func (s *Server) FailWebhooks(f WebhookFault) (remove func()) {
 	s.t.Helper()
 	id := s.must("FailWebhooks")(s.service.FailWebhooks(f.internal()))

@@ -27,12 +27,12 @@ type Request struct {
 	line string
 }
 
-// String describes the request in one line. Of what the client sent it has the method, the beginning of the path, and names of
-// inputs and variables, but no ids and values.
+// String describes the request in one line. Of what the client sent it has the method, the beginning of the path, and
+// names of inputs and variables, but no ids and values.
 func (r Request) String() string { return r.line }
 
-// Requests returns the newest API requests, at most 100,000, in the order in which they were answered. Do not change what they
-// refer to: it is shared with the log.
+// Requests returns the newest API requests, at most 100,000, in the order in which they were answered. Do not change
+// what they refer to: it is shared with the log.
 func (s *Server) Requests() []Request { return convertAll(s.service.Requests(), publicRequest) }
 
 // Message is mail that the service would have sent.
@@ -106,6 +106,6 @@ type Attempt struct {
 // String describes the delivery in one line without personal data.
 func (d Delivery) String() string { return d.line }
 
-// Deliveries returns the newest deliveries, at most 20,000, in the order of the events, those of [Server.TestWebhook] too. Do not
-// change what they refer to: it is shared with the log.
+// Deliveries returns the newest deliveries, at most 20,000, in the order of the events, those of [Server.TestWebhook]
+// too. Do not change what they refer to: it is shared with the log.
 func (s *Server) Deliveries() []Delivery { return convertAll(s.service.Deliveries(), publicDelivery) }

@@ -17,8 +17,8 @@ func NewNetwork() *Network { return &Network{refserver.NewNetwork()} }
 // HTTPClient returns a client that reaches this network and nothing else.
 func (n *Network) HTTPClient() *http.Client { return n.memory.HTTPClient() }
 
-// Serve serves h under a host name of this network, such as "app.test", until the network is closed, and returns the URL.
-// It panics when the name is taken or the network is closed.
+// Serve serves h under a host name of this network, such as "app.test", until the network is closed, and returns the
+// URL. It panics when the name is taken or the network is closed.
 func (n *Network) Serve(host string, h http.Handler) (url string) { return n.memory.Serve(host, h) }
 
 // Close breaks every connection and returns when no goroutine of the network is left. It may be called more than once.

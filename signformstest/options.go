@@ -8,18 +8,18 @@ import (
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
-	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and makes
-	// faults with a probability happen on the same matches. Most ids begin with the time, so set Start as well for ids that are the
-	// same. Golden files that hold x-timestamp or x-signature need VirtualTimestamps too, and those with URLs a Network, because a
-	// loopback port differs on each run.
+	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
+	// makes faults with a probability happen on the same matches. Most ids begin with the time, so set Start as well for
+	// ids that are the same. Golden files that hold x-timestamp or x-signature need VirtualTimestamps too, and those with
+	// URLs a Network, because a loopback port differs on each run.
 	Seed uint64
 
 	// Start, unless zero, is the time at which the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves
 	// it, so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
 	Start time.Time
 
-	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is for
-	// tests in a [testing/synctest] bubble.
+	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is
+	// for tests in a [testing/synctest] bubble.
 	Network *Network
 
 	// VirtualTimestamps makes the x-timestamp of deliveries follow [Server.Now], for receivers whose Verifier has
@@ -33,15 +33,15 @@ type Options struct {
 	Profile Profile
 }
 
-// ReminderLimit is how many reminders of an API key the service accepts in any window of time. The client's own limit stays 5 in
-// 15 minutes: a test advances the clock by 15 min 1 s for the next one.
+// ReminderLimit is how many reminders of an API key the service accepts in any window of time. The client's own limit
+// stays 5 in 15 minutes: a test advances the clock by 15 min 1 s for the next one.
 type ReminderLimit struct {
 	Requests int           // in any Window; default 5
 	Window   time.Duration // default 15 minutes
 }
 
-// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other readings than
-// the one that this SDK assumes.
+// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other
+// readings than the one that this SDK assumes.
 type Profile struct {
 	// Lists.
 	PageSize     int  // records per page when the request has no limit; default 10; of documents at most MaxLimit
@@ -76,9 +76,9 @@ const (
 	LayoutText                           // the message as plain text
 )
 
-// TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001, as in
-// a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it would have
-// fewer digits than receivers expect.
+// TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001,
+// as in a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it
+// would have fewer digits than receivers expect.
 type TimestampFormat int
 
 // The formats of x-timestamp.

@@ -12,9 +12,9 @@ type Template struct {
 	ExpiresFor   time.Duration // how long after sending its documents expire; default 0: never
 }
 
-// Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give it
-// several, who sign in any order among themselves, and one address may be several receivers; [Request].Notes tells when a role
-// does not have exactly one. What the service does then is not documented.
+// Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give
+// it several, who sign in any order among themselves, and one address may be several receivers; [Request].Notes tells
+// when a role does not have exactly one. What the service does then is not documented.
 type Role struct {
 	Title  string // not empty, and not that of another role
 	Colour string // as the service writes it; may be empty
@@ -66,8 +66,8 @@ type Signer struct {
 // documented by the service. So the last signature of a document makes two deliveries: that somebody signed, then that all did.
 type EventFamily string
 
-// The families of events that a webhook can select, as the service's page calls them. The literals are not documented by the
-// service.
+// The families of events that a webhook can select, as the service's page calls them. The literals are not documented
+// by the service.
 const (
 	FamilyFormResponse       EventFamily = "new_form_response"
 	FamilySignatureCompleted EventFamily = "new_signature_completed" // of PDF documents
@@ -93,8 +93,8 @@ func (s *Server) AddForm(f Form) (id string) {
 	return s.must("AddForm")(s.service.AddForm(f.internal()))
 }
 
-// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid document
-// fails the test.
+// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid
+// document fails the test.
 func (s *Server) AddDocument(d Document) (id string) {
 	s.t.Helper()
 	return s.must("AddDocument")(s.service.AddDocument(d.internal()))

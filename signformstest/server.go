@@ -40,9 +40,9 @@ func (panicker) Helper() {}
 
 func (panicker) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-// NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the service
-// refuses returns an error. The log of a failed test ends with the requests that the server got and what it delivered,
-// as [Request.String] describes them.
+// NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the
+// service refuses returns an error. The log of a failed test ends with the requests that the server got and what it
+// delivered, as [Request.String] describes them.
 func NewServer(t testing.TB, opts *Options) *Server {
 	t.Helper()
 	s, err := start(t, opts)
@@ -91,10 +91,10 @@ func (s *Server) must(method string) func(id string, err error) string {
 	}
 }
 
-// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and, moments later, no goroutine behind. It
-// may be called more than once. A closed server can still be asked what happened and what there is. What would change something
-// returns an error that matches [ErrClosed], or fails the test where it returns none; Advance, and the functions that Fail and
-// FailWebhooks return, do nothing.
+// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and, moments later, no
+// goroutine behind. It may be called more than once. A closed server can still be asked what happened and what there
+// is. What would change something returns an error that matches [ErrClosed], or fails the test where it returns none;
+// Advance, and the functions that Fail and FailWebhooks return, do nothing.
 func (s *Server) Close() { s.service.Close() }
 
 // Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
@@ -105,9 +105,9 @@ func (s *Server) Now() time.Time { return s.service.Now() }
 // retries, documents that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance
 // returns. Then calls of the server's clients that wait to send a reminder look at the clock again.
 //
-// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of the wall clock
-// is not waited for again until it answers. A closed server is not advanced, and that fails no test: a goroutine that advances may
-// outlive the server.
+// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of
+// the wall clock is not waited for again until it answers. A closed server is not advanced, and that fails no test: a
+// goroutine that advances may outlive the server.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
 	err := asSDK(s.service.Advance(context.Background(), d))
@@ -117,8 +117,8 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error, does not
-// count. It returns ctx's error when that ends first, and [ErrClosed] when the server is closed first.
+// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error,
+// does not count. It returns ctx's error when that ends first, and [ErrClosed] when the server is closed first.
 func (s *Server) Settle(ctx context.Context) error { return asSDK(s.service.Settle(ctx)) }
 
 // Format prints the URL for every verb: a server holds keys, signing links and personal data.

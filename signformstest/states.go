@@ -31,8 +31,8 @@ type SignerState struct {
 	Reason     string // for which the signer declined
 }
 
-// Document returns the document with the id: a documentId, or the createdDocumentId of one made from a template. An unknown id fails
-// the test.
+// Document returns the document with the id: a documentId, or the createdDocumentId of one made from a template. An
+// unknown id fails the test.
 func (s *Server) Document(id string) DocumentState {
 	s.t.Helper()
 	d, ok := s.service.FindDocument(id)

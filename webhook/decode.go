@@ -12,9 +12,9 @@ import (
 // Parse decodes a payload: an array of events, or one event as an object. It verifies nothing: give it the
 // Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
 //
-// The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. A field that cannot be read is
-// not an error: it is zero, and in the event's FieldErrors. Nor is an element that is not an event: it becomes an [UnknownEvent]
-// among the others.
+// The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. A field that cannot be
+// read is not an error: it is zero, and in the event's FieldErrors. Nor is an element that is not an event: it becomes
+// an [UnknownEvent] among the others.
 func Parse(payload []byte) ([]Event, error) { return parse(string(payload)) }
 
 // parse is Parse without a copy. The events refer to text.
@@ -36,8 +36,8 @@ func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)
 // textOf returns a text of the bytes of b without a copy. Nobody may write to them any more.
 func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// decoder reads one payload in one pass. The payload has to be strict JSON. Where a key
-// occurs twice its last value counts, as in JavaScript; upper and lower case are different keys; null counts as missing.
+// decoder reads one payload in one pass. The payload has to be strict JSON. Where a key occurs twice its last value
+// counts, as in JavaScript; upper and lower case are different keys; null counts as missing.
 type decoder struct {
 	text      string
 	scan      jsonscan.Scanner
@@ -72,7 +72,8 @@ var (
 	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
 )
 
-// element reads one element of an array. One that is not an object is kept as an event because its neighbours are genuine.
+// element reads one element of an array. One that is not an object is kept as an event because its neighbours are
+// genuine.
 func (d *decoder) element() Event {
 	if d.scan.Next() == '{' {
 		return d.event()
@@ -141,8 +142,8 @@ func (d *decoder) member(key string) {
 	}
 }
 
-// typeMember reads webhookEvent. Unlike other strings it must be one: made of another value it would be an unknown type,
-// where the fields may tell the type.
+// typeMember reads webhookEvent. Unlike other strings it must be one: made of another value it would be an unknown
+// type, where the fields may tell the type.
 func (d *decoder) typeMember(key string) {
 	d.topLevel(memberWebhookEvent)
 	if c := d.scan.Next(); c == '"' || c == 'n' {
@@ -161,7 +162,8 @@ func (d *decoder) stringMember(m member, key string, dst *string) {
 	}
 }
 
-// topLevel notes which member is read next, and whether it is there: null counts as missing. It forgets what was noted of an earlier value under the same key.
+// topLevel notes which member is read next, and whether it is there: null counts as missing. It forgets what was noted
+// of an earlier value under the same key.
 func (d *decoder) topLevel(m member) {
 	e := &d.cur
 	e.reading = m

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Outcome is what became of one event of a delivery. OutcomeFailed is not final: the answer asks for another delivery. It differs
-// from the failure of an event in module queue, which is final.
+// Outcome is what became of one event of a delivery. OutcomeFailed is not final: the answer asks for another delivery.
+// It differs from the failure of an event in module queue, which is final.
 type Outcome int
 
 // The outcomes. The zero value is none of them.
@@ -80,8 +80,8 @@ type current struct {
 	claim    *ReplayKey         // nil without a replay store
 }
 
-// run runs the functions of all events on one goroutine and waits for it. That is not the caller's, because a function may
-// end its goroutine: then, and after a panic, another one goes on.
+// run runs the functions of all events on one goroutine and waits for it. That is not the caller's, because a function
+// may end its goroutine: then, and after a panic, another one goes on.
 func (h *Handler) run(request context.Context, verified Verified, events []Event) reply {
 	d := &delivery{
 		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events)),
@@ -96,8 +96,8 @@ func (h *Handler) run(request context.Context, verified Verified, events []Event
 	return d.reply()
 }
 
-// goOn settles the event whose function did not return, if there is one, and processes those that remain. It passes on a
-// panic of a hook.
+// goOn settles the event whose function did not return, if there is one, and processes those that remain. It passes on
+// a panic of a hook.
 func (d *delivery) goOn(ended chan<- any) {
 	defer func() {
 		p := recover()
@@ -334,9 +334,9 @@ func (c *deliveryContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a function
-// that a [Handler] calls, of a hook that is called for an event, or of a request that passed [Verifier.Middleware]. In functions
-// and hooks Payload is nil; the event's Raw returns its part.
+// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a
+// function that a [Handler] calls, of a hook that is called for an event, or of a request that passed
+// [Verifier.Middleware]. In functions and hooks Payload is nil; the event's Raw returns its part.
 func VerifiedFrom(ctx context.Context) (Verified, bool) {
 	verified, ok := ctx.Value(verifiedKey{}).(*Verified)
 	if !ok {

@@ -14,9 +14,9 @@ import (
 
 // Diagnose explains, for a person, why a delivery is refused. It knows eight mistakes: a header that is missing or
 // repeated, a signature or a timestamp in another form, a clock that is wrong, a secret that was copied with what stood
-// around it, a body that was read before, one in base64, one that is a part of what was signed, and one with its keys in
-// another order. The text contains no secret, signature or part of the body. A match is a hint and nothing else: do not
-// accept a delivery because of it. Diagnose hashes the body up to two hundred times for each secret.
+// around it, a body that was read before, one in base64, one that is a part of what was signed, and one with its keys
+// in another order. The text contains no secret, signature or part of the body. A match is a hint and nothing else: do
+// not accept a delivery because of it. Diagnose hashes the body up to two hundred times for each secret.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	var d diagnosis
 	given, ok := d.signature(d.oneValue(header, SignatureHeader))
@@ -148,8 +148,8 @@ func (d *diagnosis) noMatch(body []byte) {
 	}
 }
 
-// inOrder reports whether the keys of every object in body ascend, as programs leave them that decode JSON into a map. A
-// body of few keys is in order by accident.
+// inOrder reports whether the keys of every object in body ascend, as programs leave them that decode JSON into a map.
+// A body of few keys is in order by accident.
 func inOrder(body []byte) bool {
 	var value any
 	if bytes.Count(body, []byte(`":`)) < 5 || json.Unmarshal(body, &value) != nil || body[0] == '"' {

@@ -1,8 +1,8 @@
 // Package webhook receives the events of the Signing and Forms Service. It verifies deliveries, decodes them, skips
 // repeats, and runs a function for each event.
 //
-// [NewVerifier] takes the secret that was shown where the webhook was set up. [Funcs] has a function for each of the seven
-// event types. [NewHandler] makes an [http.Handler] of both:
+// [NewVerifier] takes the secret that was shown where the webhook was set up. [Funcs] has a function for each of the
+// seven event types. [NewHandler] makes an [http.Handler] of both:
 //
 //	verifier, err := webhook.NewVerifier([]string{secret}, nil)
 //	…
@@ -20,8 +20,9 @@
 //
 // # When a delivery is refused
 //
-// [Handler.ServeHTTP] lists the answers. [Diagnose] tries the known mistakes and says which one explains the signature, such as a secret with a newline or a
-// proxy that changes the JSON. The command "signforms webhook diagnose" does it with a file.
+// [Handler.ServeHTTP] lists the answers. [Diagnose] tries the known mistakes and says which one explains the signature,
+// such as a secret with a newline or a proxy that changes the JSON. The command "signforms webhook diagnose" does it
+// with a file.
 //
 // The service's "Test Webhook", pressed twice, may send the same event twice, to the last byte. The second delivery is
 // answered 200 duplicate and runs nothing.
@@ -50,9 +51,9 @@
 //
 // # Concurrency and memory
 //
-// A [Verifier], a [Handler] and a [MemoryReplayStore] are safe for concurrent use; their settings never change. Functions
-// of [Funcs], OnError, OnEvent, clocks and stores are called concurrently.
+// A [Verifier], a [Handler] and a [MemoryReplayStore] are safe for concurrent use; their settings never change.
+// Functions of [Funcs], OnError, OnEvent, clocks and stores are called concurrently.
 //
-// Events, their Raw and Verified.Payload may be kept. But when the body matched as it came, the Payload that Verify returns
-// is the caller's own body.
+// Events, their Raw and Verified.Payload may be kept. But when the body matched as it came, the Payload that Verify
+// returns is the caller's own body.
 package webhook

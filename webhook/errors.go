@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// The reasons why a delivery is refused; distinguish them with [errors.Is]. Each may be logged: no error of this package
-// contains a secret, a computed signature or a part of the body. Do not tell the sender which one it was, because that
-// helps only those who forge.
+// The reasons why a delivery is refused; distinguish them with [errors.Is]. Each may be logged: no error of this
+// package contains a secret, a computed signature or a part of the body. Do not tell the sender which one it was,
+// because that helps only those who forge.
 var (
 	// ErrHeaderMissing: X-Signature or X-Timestamp is missing. The text says which.
 	ErrHeaderMissing = errors.New("webhook: header missing")
@@ -46,18 +46,18 @@ var (
 	// allows. The text says which, and gives the limit in bytes.
 	ErrTooLarge = errors.New("webhook: body too large")
 
-	// ErrPayload: the delivery is genuine, but the payload is not JSON, or not an object or an array. Every error of [Parse]
-	// matches it.
+	// ErrPayload: the delivery is genuine, but the payload is not JSON, or not an object or an array. Every error of
+	// [Parse] matches it.
 	ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
 )
 
-// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is 503, or
-// 500 if another event failed.
+// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is
+// 503, or 500 if another event failed.
 var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
 
-// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed, or
-// processed although a field could not be read. Its text contains the index, the event type, the subject's id and the text
-// of Err. Of the type and the id it contains at most 100 bytes, with unprintable characters escaped as in Go.
+// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed,
+// or processed although a field could not be read. Its text contains the index, the event type, the subject's id and
+// the text of Err. Of the type and the id it contains at most 100 bytes, with unprintable characters escaped as in Go.
 type EventError struct {
 	Index int   // position in the delivery, from 0
 	Event Event // contains personal data
@@ -76,8 +76,8 @@ func (e *EventError) Error() string {
 	return fmt.Sprintf("event %d (%s): %v", e.Index, about, e.Err)
 }
 
-// printed returns a type or an id, which the sender may fill with anything, for one line of text: at most 100 bytes of it, and
-// unprintable characters as strconv.Quote writes them.
+// printed returns a type or an id, which the sender may fill with anything, for one line of text: at most 100 bytes of
+// it, and unprintable characters as strconv.Quote writes them.
 func printed(text string) string {
 	const most = 100
 	if len(text) > most {
@@ -104,8 +104,8 @@ func (e *FieldError) Error() string {
 	return "webhook: field " + e.Field + " is not " + e.Want
 }
 
-// RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as a
-// whole. Strangers can cause any number of them.
+// RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as
+// a whole. Strangers can cause any number of them.
 type RefusedError struct {
 	Status int   // of the answer
 	Err    error // the reason, such as one that matches ErrSignature
@@ -122,9 +122,9 @@ func (e *RefusedError) Error() string {
 // Unwrap returns Err.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been processed,
-// and the error is reported. Mark the error that the function returns, after the last one was joined to it. Permanent(nil) is nil.
-// An error with a method that panics, such as a nil pointer, is not permanent.
+// Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been
+// processed, and the error is reported. Mark the error that the function returns, after the last one was joined to it.
+// Permanent(nil) is nil. An error with a method that panics, such as a nil pointer, is not permanent.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -137,9 +137,9 @@ type permanentError struct{ err error }
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. Of an error that wraps several, as
-// [errors.Join] and [fmt.Errorf] make them, each must be: one that is not may resolve with another delivery. A panic is
-// never permanent, whatever its value.
+// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. Of an error that wraps several,
+// as [errors.Join] and [fmt.Errorf] make them, each must be: one that is not may resolve with another delivery. A panic
+// is never permanent, whatever its value.
 func IsPermanent(err error) bool {
 	if _, panicked := errors.AsType[*PanicError](err); panicked {
 		return false
@@ -160,7 +160,8 @@ func allPermanent(err error) bool {
 	return false
 }
 
-// readableError returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every error in err.
+// readableError returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every
+// error in err.
 func readableError(err error) (result error) {
 	if err == nil {
 		return nil
@@ -195,7 +196,8 @@ func stopped(p any, stack []byte) error {
 	return &PanicError{Value: p, Stack: stack}
 }
 
-// PanicError is what a panic in a function of [Funcs] or a method of a [ReplayStore] becomes. Its text contains the value.
+// PanicError is what a panic in a function of [Funcs] or a method of a [ReplayStore] becomes. Its text contains the
+// value.
 type PanicError struct {
 	Value any    // what panic was called with; a *runtime.PanicNilError for nil; of an error with a method that panics, one that says so
 	Stack []byte // the stack of the goroutine that panicked

@@ -21,19 +21,19 @@ const (
 	TypeTemplateResponse   EventType = "new_template_response"                   // *TemplateResponse
 )
 
-// Event is one element of a delivery: *[FormResponse], *[SignatureViewed], *[SignatureSigned],
-// *[SignatureCompleted], *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch,
-// or let a [Handler] call a function for each. No other package can implement it.
+// Event is one element of a delivery: *[FormResponse], *[SignatureViewed], *[SignatureSigned], *[SignatureCompleted],
+// *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch, or let a [Handler]
+// call a function for each. No other package can implement it.
 //
-// The strings of the events of one payload refer to one copy of it. To keep a few of them for long, use [strings.Clone].
-// Events contain personal data; do not log them whole.
+// The strings of the events of one payload refer to one copy of it. To keep a few of them for long, use
+// [strings.Clone]. Events contain personal data; do not log them whole.
 type Event interface {
 	// EventType returns the type that the payload names, or else the inferred one. It is empty for an UnknownEvent without
 	// either.
 	EventType() EventType
 
-	// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from fields that only it has.
-	// Where such fields are missing, or those of two types are there, the event is an UnknownEvent.
+	// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from fields that only it
+	// has. Where such fields are missing, or those of two types are there, the event is an UnknownEvent.
 	Inferred() bool
 
 	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId, which in
@@ -41,19 +41,20 @@ type Event interface {
 	// subject; the service sends no id of the event itself.
 	SubjectID() string
 
-	// SignerIDs returns the ids of Signers, and that of ViewedBy or SignedBy if it is not among them. In events of a template
-	// they tell which document the event is about: SignerIDs of the client's SendResult and Respondent are assumed to return
-	// the same (not documented by the service). It is nil where there are no signers, as in a FormResponse and an UnknownEvent.
+	// SignerIDs returns the ids of Signers, and that of ViewedBy or SignedBy if it is not among them. In events of a
+	// template they tell which document the event is about: SignerIDs of the client's SendResult and Respondent are
+	// assumed to return the same (not documented by the service). It is nil where there are no signers, as in a
+	// FormResponse and an UnknownEvent.
 	SignerIDs() []string
 
-	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event. Of a
-	// list it has those of the first element that has any. These are no errors: a number or boolean in place of a string, which
-	// is kept as its JSON; "1" or 1.0 for 1; "true" for true; and "", which counts as missing. It is nil for most events
-	// and for an UnknownEvent. Do not change it.
+	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event.
+	// Of a list it has those of the first element that has any. These are no errors: a number or boolean in place of a
+	// string, which is kept as its JSON; "1" or 1.0 for 1; "true" for true; and "", which counts as missing. It is nil for
+	// most events and for an UnknownEvent. Do not change it.
 	FieldErrors() []*FieldError
 
-	// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this package does not know.
-	// It is nil for an event that was not decoded from a payload.
+	// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this package does not
+	// know. It is nil for an event that was not decoded from a payload.
 	Raw() json.RawMessage
 
 	// source returns the same JSON without a copy.
@@ -126,8 +127,8 @@ type TemplateResponse struct {
 	Fields         []Field // what signers filled in, in document order
 }
 
-// UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does not
-// know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be
+// UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does
+// not know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be
 // inferred. Err is a *[FieldError] when webhookEvent is there and is not a string.
 type UnknownEvent struct {
 	meta
@@ -136,10 +137,12 @@ type UnknownEvent struct {
 	subject string
 }
 
-// Document has the fields that all events about documents share. Fields that were missing, null or unreadable are empty.
+// Document has the fields that all events about documents share. Fields that were missing, null or unreadable are
+// empty.
 type Document struct {
 	DocumentName string
-	// DocumentID is a UUID: of the PDF document or, in events of a template, of the template (not documented by the service).
+	// DocumentID is a UUID: of the PDF document or, in events of a template, of the template (not documented by the
+	// service).
 	DocumentID  string
 	DocumentURL string
 	AuthorEmail string
@@ -159,8 +162,8 @@ type Signer struct {
 }
 
 // ViewedBy is the signer who opened the document. The form of the time is not documented by the service: RFC 3339 and
-// Unix seconds or milliseconds are read, in UTC whatever the zone, and a time without a zone or a date as UTC. It is zero
-// when it is missing or unreadable ([Event.FieldErrors]).
+// Unix seconds or milliseconds are read, in UTC whatever the zone, and a time without a zone or a date as UTC. It is
+// zero when it is missing or unreadable ([Event.FieldErrors]).
 type ViewedBy struct {
 	Signer
 	ViewedAt time.Time
@@ -229,8 +232,8 @@ func (m *meta) SignerIDs() []string { return nil }
 
 func (m *meta) source() string { return m.raw }
 
-// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this type does not have. It is
-// nil for an event that was not decoded from a payload.
+// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this type does not have. It
+// is nil for an event that was not decoded from a payload.
 func (m *meta) Raw() json.RawMessage {
 	if m.raw == "" {
 		return nil

@@ -1,7 +1,8 @@
 package webhook
 
-// build returns the event that the fields make. Its type is what webhookEvent says (decode.go), or else what infer finds: also where
-// webhookEvent is not a string. An event whose type is unknown, or cannot be read, is an UnknownEvent.
+// build returns the event that the fields make. Its type is what webhookEvent says (decode.go), or else what infer
+// finds: also where webhookEvent is not a string. An event whose type is unknown, or cannot be read, is an
+// UnknownEvent.
 func (e *element) build() Event {
 	e.dropNullFields()
 	inferred := false
@@ -57,11 +58,11 @@ const (
 	membersOfSteps      = memberViewedBy | memberSignedBy | memberIsSigningOrder | memberFinishedPDFURL
 )
 
-// infer chooses the type of an event without webhookEvent by its keys. The service does not document such events, but its
-// samples contain them. A key that is there is evidence, however empty its value; null counts as missing. A type needs
-// keys that only it has, and none that only other types have. A signer, also who viewed or signed, with a signerIp is of a PDF
-// document, one with a roleTitle or signerId of a template. Else the result is empty: an UnknownEvent is reported, but nobody would
-// notice a wrong type.
+// infer chooses the type of an event without webhookEvent by its keys. The service does not document such events, but
+// its samples contain them. A key that is there is evidence, however empty its value; null counts as missing. A type
+// needs keys that only it has, and none that only other types have. A signer, also who viewed or signed, with a
+// signerIp is of a PDF document, one with a roleTitle or signerId of a template. Else the result is empty: an
+// UnknownEvent is reported, but nobody would notice a wrong type.
 func (e *element) infer() EventType {
 	if e.given&membersFormOnly != 0 {
 		const answers = memberFormID | memberResponse

@@ -41,8 +41,8 @@ func (d *decoder) dynamic(key string) {
 	}
 }
 
-// nullKind marks a field whose last value is null until the event ends. Removing it at once would move the others. Every
-// real field has a kind.
+// nullKind marks a field whose last value is null until the event ends. Removing it at once would move the others.
+// Every real field has a kind.
 const nullKind = ""
 
 func (e *element) dropNullFields() {

@@ -7,11 +7,11 @@ import (
 	"reflect"
 )
 
-// Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for its
-// type, else Other. They run concurrently for different deliveries and should be idempotent.
+// Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for
+// its type, else Other. They run concurrently for different deliveries and should be idempotent.
 //
-// The ctx has the values of the request's context. It ends after [HandlerOptions.Timeout] or at the request's deadline, not
-// when the sender hangs up. An error, a panic and [runtime.Goexit] are answered with 500; see [Permanent].
+// The ctx has the values of the request's context. It ends after [HandlerOptions.Timeout] or at the request's deadline,
+// not when the sender hangs up. An error, a panic and [runtime.Goexit] are answered with 500; see [Permanent].
 type Funcs struct {
 	FormResponse       func(context.Context, *FormResponse) error
 	SignatureViewed    func(context.Context, *SignatureViewed) error
@@ -42,10 +42,10 @@ var ErrNoFunction = errors.New("webhook: no function for this event: set the one
 // elsewhere, such as a queue. The function gets ctx as it is, on a goroutine of its own. Dispatch waits for it, sets no
 // time limit and does not look for repeats. It is safe for concurrent use.
 //
-// A panic becomes a *[PanicError], and [runtime.Goexit] an error too. So does an error with a method that panics, such as a nil
-// pointer: it is replaced by one that names its type and is not permanent. The error matches [ErrNoFunction] when no function is
-// set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See [IsPermanent]. A nil event, and a nil
-// pointer in one, are errors too, and no function runs.
+// A panic becomes a *[PanicError], and [runtime.Goexit] an error too. So does an error with a method that panics, such
+// as a nil pointer: it is replaced by one that names its type and is not permanent. The error matches [ErrNoFunction]
+// when no function is set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See
+// [IsPermanent]. A nil event, and a nil pointer in one, are errors too, and no function runs.
 func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 	if isNil(e) {
 		return errNilEvent

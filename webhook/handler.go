@@ -28,30 +28,32 @@ type HandlerOptions struct {
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
 	ReplayKeep time.Duration
 
-	// OnError is called with an *[EventError] once for each event that failed, or was processed although a field of it could
-	// not be read; not for one that is ignored or repeated. It is called with a *[RefusedError] for each delivery that was
-	// refused as a whole; unauthenticated requests can cause those. nil means no call.
+	// OnError is called with an *[EventError] once for each event that failed, or was processed although a field of it
+	// could not be read; not for one that is ignored or repeated. It is called with a *[RefusedError] for each delivery
+	// that was refused as a whole; unauthenticated requests can cause those. nil means no call.
 	//
-	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught: it
-	// ends the request without an answer, and the remaining events wait for another delivery.
+	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught:
+	// it ends the request without an answer, and the remaining events wait for another delivery.
 	OnError func(context.Context, error)
 
-	// OnEvent is called once for each event of a genuine delivery, whatever its outcome. It is the place for metrics. It runs
-	// after the event's function and after OnError, possibly concurrently. nil means no call.
+	// OnEvent is called once for each event of a genuine delivery, whatever its outcome. It is the place for metrics. It
+	// runs after the event's function and after OnError, possibly concurrently. nil means no call.
 	OnEvent func(context.Context, EventResult)
 
-	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated, and
-	// at debug level for each other one. It gets a line for each refused delivery: in a minute five at warn level for genuine
-	// ones and five for others, further ones at debug level; the next line at warn level has their number.
+	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated,
+	// and at debug level for each other one. It gets a line for each refused delivery: in a minute five at warn level for
+	// genuine ones and five for others, further ones at debug level; the next line at warn level has their number.
 	// [Diagnose] and the command "signforms webhook diagnose" say what is wrong with a delivery that is not genuine.
 	//
-	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain personal
-	// data only when the errors or panics of functions do. Default [slog.Default] as it is when NewHandler is called.
+	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain
+	// personal data only when the errors or panics of functions do. Default [slog.Default] as it is when NewHandler is
+	// called.
 	Logger *slog.Logger
 }
 
-// Handler is an [http.Handler] that receives deliveries. It verifies and decodes them, skips repeats and runs a function
-// for each event. Make one with [NewHandler]; a zero Handler refuses everything. It is safe for concurrent use.
+// Handler is an [http.Handler] that receives deliveries. It verifies and decodes them, skips repeats and runs a
+// function for each event. Make one with [NewHandler]; a zero Handler refuses everything. It is safe for concurrent
+// use.
 type Handler struct {
 	verifier    *Verifier
 	on          Funcs
@@ -64,8 +66,8 @@ type Handler struct {
 	refusals    *refusals
 }
 
-// The defaults of [HandlerOptions], and how long an event is reserved for the handler that processes it. After that another
-// delivery may run it, because the process must have died.
+// The defaults of [HandlerOptions], and how long an event is reserved for the handler that processes it. After that
+// another delivery may run it, because the process must have died.
 const (
 	defaultTimeout = 30 * time.Second
 	defaultKeep    = 24 * time.Hour
@@ -109,8 +111,8 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	return h
 }
 
-// ServeHTTP receives one delivery. All events are decoded before the first function runs; then they run one after the other,
-// and one that fails does not stop the others. Functions go on when the sender hangs up.
+// ServeHTTP receives one delivery. All events are decoded before the first function runs; then they run one after the
+// other, and one that fails does not stop the others. Functions go on when the sender hangs up.
 //
 // It answers with a JSON object {"status": …}, as [Handler.Receive] does:
 //
@@ -127,8 +129,8 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 //	                             deadline passed; with Retry-After
 //
 // "Not an event" is an [UnknownEvent] that is not an object, or whose type can be neither read nor inferred, unless
-// Funcs.Unknown takes it. An event that no function is set for is acknowledged and logged. After a 500 or 503 the service may
-// deliver again, which it does not document. Then only those events run that did not succeed.
+// Funcs.Unknown takes it. An event that no function is set for is acknowledged and logged. After a 500 or 503 the
+// service may deliver again, which it does not document. Then only those events run that did not succeed.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	verified, refused := h.verifier.verifyRequest(r)
 	var events []Event
@@ -146,11 +148,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.run(r.Context(), verified, events).write(w, h.timeout)
 }
 
-// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is what
-// the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and X-Timestamp are used.
+// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is
+// what the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and X-Timestamp
+// are used.
 //
-// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. With a status of
-// 503, add a Retry-After header. The caller may use body again when Receive returns.
+// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. With a status
+// of 503, add a Retry-After header. The caller may use body again when Receive returns.
 func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
 	verified, err := h.verifier.Verify(header, body)
 	var events []Event

@@ -16,8 +16,8 @@ var errNoDelivery = errors.New("webhook: no delivery in this context: put Verifi
 
 // MiddlewareOptions are the optional settings of [Verifier.Middleware]. The zero value gives the defaults.
 type MiddlewareOptions struct {
-	// OnError is called for each refused delivery, with a *[RefusedError]; unauthenticated requests can cause them. It runs before the
-	// request is answered, possibly concurrently. nil means no call.
+	// OnError is called for each refused delivery, with a *[RefusedError]; unauthenticated requests can cause them. It
+	// runs before the request is answered, possibly concurrently. nil means no call.
 	OnError func(context.Context, error)
 
 	// Logger gets a line for each refused delivery, as described in [HandlerOptions]. Default [slog.Default] as it is when
@@ -25,9 +25,9 @@ type MiddlewareOptions struct {
 	Logger *slog.Logger
 }
 
-// Middleware returns a function that lets only genuine, recent deliveries through to a handler. It answers the others as
-// a [Handler] does. It does not protect against repeats. The function suits the Use method of most routers. opts may be
-// nil. Middleware panics when the Verifier is nil or zero.
+// Middleware returns a function that lets only genuine, recent deliveries through to a handler. It answers the others
+// as a [Handler] does. It does not protect against repeats. The function suits the Use method of most routers. opts may
+// be nil. Middleware panics when the Verifier is nil or zero.
 //
 // The handler gets a copy of the request, whose body is what was authenticated, and may call [EventsFrom].
 func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.Handler {
@@ -87,9 +87,9 @@ func authenticated(r *http.Request, verified Verified) *http.Request {
 	return r
 }
 
-// EventsFrom returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of [Parse].
-// For any other context it returns an error. It decodes on the first call. All calls for a request return the same
-// events; do not change them.
+// EventsFrom returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of
+// [Parse]. For any other context it returns an error. It decodes on the first call. All calls for a request return the
+// same events; do not change them.
 func EventsFrom(ctx context.Context) ([]Event, error) {
 	delivery, ok := ctx.Value(eventsKey{}).(*passedDelivery)
 	if !ok {

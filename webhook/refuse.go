@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The reasons that unauthenticated requests can cause are made once, so that they cost no memory. Each matches the exported
-// error that it begins with.
+// The reasons that unauthenticated requests can cause are made once, so that they cost no memory. Each matches the
+// exported error that it begins with.
 var (
 	errMethod = errors.New("webhook: request method is not POST; if the request is a delivery, a redirect changed " +
 		"the method: give the service the URL that the redirect leads to")
@@ -42,16 +42,16 @@ const (
 	ifRepeated = "; if the request is a delivery, something on the way added one"
 )
 
-// refusal is the reason why a request is not processed, and the answer to the sender. All requests that fail verification
-// get the same answer.
+// refusal is the reason why a request is not processed, and the answer to the sender. All requests that fail
+// verification get the same answer.
 type refusal struct {
 	reply  reply
 	err    error
 	unread bool // not the whole body was read
 }
 
-// write answers over HTTP/1 at once: a server that is to keep the connection waits for the rest of the body first, which
-// may never arrive.
+// write answers over HTTP/1 at once: a server that is to keep the connection waits for the rest of the body first,
+// which may never arrive.
 func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	if f.unread && r.ProtoMajor == 1 {
 		w.Header()["Connection"] = []string{"close"}
@@ -72,9 +72,10 @@ func refuse(err error) *refusal {
 	return &refusal{reply: replyUnauthorized, err: err}
 }
 
-// verifyRequest decides whether a request is refused, cheap checks first: method, media type, length and the form of the two
-// headers before the body is read, then its size, the signature, and at last the clock. A Handler refuses genuine payloads that
-// [Parse] cannot read, too. Nothing else has the bytes of the Payload, so they may become a string without a copy.
+// verifyRequest decides whether a request is refused, cheap checks first: method, media type, length and the form of
+// the two headers before the body is read, then its size, the signature, and at last the clock. A Handler refuses
+// genuine payloads that [Parse] cannot read, too. Nothing else has the bytes of the Payload, so they may become a
+// string without a copy.
 func (v *Verifier) verifyRequest(r *http.Request) (Verified, *refusal) {
 	c, refused := v.checkHeader(r)
 	var body []byte
@@ -130,8 +131,8 @@ func isJSON(values []string) bool {
 	return err == nil && mediaType == "application/json"
 }
 
-// isIdentity reports whether there is no Content-Encoding other than "identity". A compressed body is not what was signed,
-// and decompressing an unauthenticated body could cost any amount of memory.
+// isIdentity reports whether there is no Content-Encoding other than "identity". A compressed body is not what was
+// signed, and decompressing an unauthenticated body could cost any amount of memory.
 func isIdentity(values []string) bool {
 	for _, value := range values {
 		for coding := range strings.SplitSeq(value, ",") {

@@ -10,8 +10,8 @@ import (
 )
 
 // ReplayStore remembers which events were processed, so that a repeated delivery runs nothing twice. Use one store per
-// handler, or give each handler's keys a prefix: the same event may go to several webhooks. [MemoryReplayStore] serves a
-// single process.
+// handler, or give each handler's keys a prefix: the same event may go to several webhooks. [MemoryReplayStore] serves
+// a single process.
 //
 // Methods are called concurrently. They must return when ctx ends; it has a deadline of 5 seconds. Check an
 // implementation with replaystoretest.Run. A panic in one of them counts as an error.
@@ -40,16 +40,16 @@ const (
 	ReplayDone                         // it was processed before
 )
 
-// ReplayKey identifies one event. It is the SHA-256 of the event's JSON as it was authenticated. When a delivery contains
-// equal events, the key of the second and later ones is the SHA-256 of that and their number.
+// ReplayKey identifies one event. It is the SHA-256 of the event's JSON as it was authenticated. When a delivery
+// contains equal events, the key of the second and later ones is the SHA-256 of that and their number.
 type ReplayKey [sha256.Size]byte
 
 // String returns the key as 64 hexadecimal digits.
 func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
 // ReplayKeys returns the keys of all events of one delivery, in their order. Give it all of them at once, because equal
-// events are numbered. An event has the same key in each delivery, and in later versions of this package. An event that was
-// not decoded from a payload has the key of an empty text. ReplayKeys panics when an event is nil.
+// events are numbered. An event has the same key in each delivery, and in later versions of this package. An event that
+// was not decoded from a payload has the key of an empty text. ReplayKeys panics when an event is nil.
 func ReplayKeys(events []Event) []ReplayKey {
 	keys := newReplayKeys(len(events))
 	all := make([]ReplayKey, len(events))

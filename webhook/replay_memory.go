@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when it may not yet forget any of its events. A [Handler] then
-// answers 503, which asks the service to deliver later.
+// ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when it may not yet forget any of its events. A [Handler]
+// then answers 503, which asks the service to deliver later.
 var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: " +
 	"raise MemoryReplayOptions.MaxEvents")
 
@@ -25,8 +25,8 @@ type MemoryReplayOptions struct {
 	Now func() time.Time
 }
 
-// MemoryReplayStore is a [ReplayStore] in the memory of one process. It is not shared with other processes and does not survive a
-// restart. Its size is bounded; it keeps the memory of its largest number of events. Make one with
+// MemoryReplayStore is a [ReplayStore] in the memory of one process. It is not shared with other processes and does not
+// survive a restart. Its size is bounded; it keeps the memory of its largest number of events. Make one with
 // [NewMemoryReplayStore]. It is safe for concurrent use.
 type MemoryReplayStore struct {
 	max     int
@@ -44,9 +44,9 @@ type MemoryReplayStore struct {
 
 const blockSize = 256
 
-// replayRecord is a member of one of three rings and, unless it is spare, of a chain of the hash table. It has no pointer, so
-// the garbage collector skips the records. The table is our own because Go maps under churn grow severalfold: one of 100,000
-// of these keys grows from 5 to 21 MB within 60 rounds of replacing all of them.
+// replayRecord is a member of one of three rings and, unless it is spare, of a chain of the hash table. It has no
+// pointer, so the garbage collector skips the records. The table is our own because Go maps under churn grow
+// severalfold: one of 100,000 of these keys grows from 5 to 21 MB within 60 rounds of replacing all of them.
 type replayRecord struct {
 	key          ReplayKey
 	since, until time.Duration // the time of Begin or Done, and the end of lease or keep
@@ -65,8 +65,8 @@ const (
 
 const none = claimedRing // in a chain, where no head of a ring can be
 
-// defaultMinKeep is how long a processed event is kept even when the store is full. The store of a [Handler] keeps it for
-// twice the Verifier's tolerance, so that no delivery can be repeated while its timestamp is valid.
+// defaultMinKeep is how long a processed event is kept even when the store is full. The store of a [Handler] keeps it
+// for twice the Verifier's tolerance, so that no delivery can be repeated while its timestamp is valid.
 const defaultMinKeep = 2 * defaultTolerance
 
 // NewMemoryReplayStore returns an empty store. opts may be nil. It panics when MaxEvents is negative.
@@ -120,8 +120,8 @@ func (s *MemoryReplayStore) Begin(_ context.Context, key ReplayKey, lease time.D
 	return ReplayFresh, nil
 }
 
-// Done records that the event was processed; see [ReplayStore]. Its only error is [ErrReplayStoreFull], for a claim that
-// had expired and was forgotten.
+// Done records that the event was processed; see [ReplayStore]. Its only error is [ErrReplayStoreFull], for a claim
+// that had expired and was forgotten.
 func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +155,8 @@ func (s *MemoryReplayStore) find(key ReplayKey) int32 {
 	return i
 }
 
-// add returns the number of a new record, or none when the store is full. For each new record it removes up to two that have
-// expired, so that the memory of a burst is freed without a call that takes long.
+// add returns the number of a new record, or none when the store is full. For each new record it removes up to two that
+// have expired, so that the memory of a burst is freed without a call that takes long.
 func (s *MemoryReplayStore) add(key ReplayKey, now time.Duration) int32 {
 	for ring := range spareRing {
 		if i := s.record(ring).next; i != ring && now >= s.record(i).until {

@@ -25,9 +25,9 @@ const (
 // X-Signature over exactly these bytes. It is meant for tests and for your own senders; package webhooktest builds
 // whole requests. In FIPS 140-only mode it panics on a secret of fewer than 14 bytes, as crypto/hmac does.
 //
-// Without ParseTimestamp, no [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In a bubble
-// of testing/synctest it is the year 2000: sign with a later time there, and give the Verifier a clock that shows it
-// ([VerifierOptions.Now]).
+// Without ParseTimestamp, no [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In
+// a bubble of testing/synctest it is the year 2000: sign with a later time there, and give the Verifier a clock that
+// shows it ([VerifierOptions.Now]).
 func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 	text := strconv.FormatInt(timestamp.Unix(), 10)
 	m := newMAC([]byte(secret))
@@ -40,8 +40,8 @@ func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 
 type signature [sha256.Size]byte
 
-// mac is a keyed hash with memory for its input and output: what goes through the hash.Hash interface would otherwise be
-// allocated each time.
+// mac is a keyed hash with memory for its input and output: what goes through the hash.Hash interface would otherwise
+// be allocated each time.
 type mac struct {
 	hash   hash.Hash
 	prefix [maxTimestamp + 1]byte
@@ -61,8 +61,8 @@ func (m *mac) sum(timestamp string, body []byte) signature {
 	return m.out
 }
 
-// macPool hands out keyed hashes of one secret, so that the key schedule is computed once per processor and not once per
-// delivery. The secret is kept in a closure, where neither fmt nor reflect can reach it.
+// macPool hands out keyed hashes of one secret, so that the key schedule is computed once per processor and not once
+// per delivery. The secret is kept in a closure, where neither fmt nor reflect can reach it.
 type macPool struct {
 	pool sync.Pool
 }

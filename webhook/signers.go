@@ -173,8 +173,8 @@ func (e *element) path(key string) string {
 	return path + key
 }
 
-// chunk builds lists that share allocations, because most events have a few signers and a payload has many events. For a batch
-// of 20 KB it makes 23 allocations instead of the 78 of one append per list, and takes two thirds of the time.
+// chunk builds lists that share allocations, because most events have a few signers and a payload has many events. For
+// a batch of 20 KB it makes 23 allocations instead of the 78 of one append per list, and takes two thirds of the time.
 type chunk[T any] struct {
 	buf   []T
 	start int // of the list under construction
@@ -202,9 +202,9 @@ func (c *chunk[T]) add(left int) *T {
 	return &c.buf[len(c.buf)-1]
 }
 
-// grow moves the list to a new allocation. It extrapolates items per byte to the end of the payload, plus an eighth, and
-// takes at most chunkMax items or sixteen times the list: a wrong guess costs no more. Doubling instead takes half as much
-// memory again for a form of 50 KB.
+// grow moves the list to a new allocation. It extrapolates items per byte to the end of the payload, plus an eighth,
+// and takes at most chunkMax items or sixteen times the list: a wrong guess costs no more. Doubling instead takes half
+// as much memory again for a form of 50 KB.
 func (c *chunk[T]) grow(left int) {
 	list := c.buf[c.start:]
 	more := int64(c.seen)*int64(left)/int64(max(c.first-left, 1))*9/8 + 1 // beyond an int where that has 32 bits

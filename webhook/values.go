@@ -34,8 +34,8 @@ const (
 	wantList    = "an array of objects"
 )
 
-// str reads a string; null gives the empty string, a number, true or false its JSON, as in the client's records. Like the
-// functions below, it accepts a value of any kind and reports whether it fits; if not, dst is set to zero.
+// str reads a string; null gives the empty string, a number, true or false its JSON, as in the client's records. Like
+// the functions below, it accepts a value of any kind and reports whether it fits; if not, dst is set to zero.
 func (d *decoder) str(dst *string) (ok bool) {
 	switch d.scan.Next() {
 	case '"':
@@ -111,8 +111,8 @@ func (d *decoder) instant(dst *time.Time) (ok bool) {
 	return ok
 }
 
-// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that
-// nobody reads.
+// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error
+// that nobody reads.
 func short(text string) string {
 	if len(text) > 64 {
 		return ""
@@ -120,7 +120,8 @@ func short(text string) string {
 	return text
 }
 
-// parseInstant reads RFC 3339, first in its strict form, which takes no memory; then the other forms of [jsonfill.Time].
+// parseInstant reads RFC 3339, first in its strict form, which takes no memory; then the other forms of
+// [jsonfill.Time].
 func parseInstant(text string) (at time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true

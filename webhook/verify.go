@@ -30,14 +30,14 @@ type VerifierOptions struct {
 	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
 	Now func() time.Time
 
-	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few times what of it has arrived, and a
-	// dozen times its size while it is put into JavaScript's form: for each processor (GOMAXPROCS) at most eight bodies of up to
-	// 64 KiB and one larger one at a time.
+	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few times what of it has
+	// arrived, and a dozen times its size while it is put into JavaScript's form: for each processor (GOMAXPROCS) at most
+	// eight bodies of up to 64 KiB and one larger one at a time.
 	MaxBody int
 
 	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit Unix milliseconds, and
-	// RFC 3339 ending in Z. The service does not document its form. ParseTimestamp may accept any text; it is called, before
-	// the signature is checked, with 1 to 64 printable ASCII characters without opening brackets and braces.
+	// RFC 3339 ending in Z. The service does not document its form. ParseTimestamp may accept any text; it is called,
+	// before the signature is checked, with 1 to 64 printable ASCII characters without opening brackets and braces.
 	//
 	// When it is set, the signed body must begin with an opening bracket or brace. It must be safe for concurrent use. The
 	// text of its error is not passed on.
@@ -45,7 +45,8 @@ type VerifierOptions struct {
 }
 
 // Verifier checks that deliveries come from the service, are unaltered, and are recent. Make one with [NewVerifier]; a
-// nil or zero Verifier refuses everything. It is never changed and safe for concurrent use. Its secrets cannot be printed.
+// nil or zero Verifier refuses everything. It is never changed and safe for concurrent use. Its secrets cannot be
+// printed.
 type Verifier struct {
 	secrets     []*macPool
 	normalizing normalizing
@@ -66,8 +67,8 @@ type Verified struct {
 	// delivery has a new one is not documented by the service.
 	Timestamp time.Time
 
-	// Secret is an index, not a secret: it tells which of the secrets given to NewVerifier matched, counted from 0. When all
-	// recent deliveries match the new secret, the old one can be removed.
+	// Secret is an index, not a secret: it tells which of the secrets given to NewVerifier matched, counted from 0. When
+	// all recent deliveries match the new secret, the old one can be removed.
 	Secret int
 
 	// Reserialized reports that the body matched only in JavaScript's form: something between the service and this process
@@ -75,8 +76,8 @@ type Verified struct {
 	Reserialized bool
 }
 
-// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets. To rotate a secret without a gap,
-// give the new one and the old one. opts may be nil.
+// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets. To rotate a secret without a
+// gap, give the new one and the old one. opts may be nil.
 //
 // The error lists every mistake: no secret; a secret that is empty, begins or ends with white space, or contains an
 // invisible character such as a byte order mark; one of fewer than 14 bytes in FIPS 140-only mode; a negative MaxBody.
@@ -124,8 +125,8 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 }
 
 // Verify checks that the service sent body with this header, within the tolerance. The error matches one of the errors
-// listed with [ErrSignature] or, if ParseTimestamp is set, [ErrPayload]. ErrTimestamp means that the delivery is genuine, but
-// not recent.
+// listed with [ErrSignature] or, if ParseTimestamp is set, [ErrPayload]. ErrTimestamp means that the delivery is
+// genuine, but not recent.
 //
 // Build the header with [http.Header.Add]: Verify looks under the keys that it and net/http use. The body need not be
 // JSON, unless ParseTimestamp is set; [Parse] checks that.
@@ -184,8 +185,8 @@ func (v *Verifier) match(c *signedHeaders, body []byte) int {
 	return found
 }
 
-// normalizing bounds how many bodies are put into JavaScript's form at one time, because each may need a dozen times its
-// size. Small bodies do not wait for large ones. No wait is long: those who hold a place only compute.
+// normalizing bounds how many bodies are put into JavaScript's form at one time, because each may need a dozen times
+// its size. Small bodies do not wait for large ones. No wait is long: those who hold a place only compute.
 type normalizing struct{ small, large chan struct{} }
 
 const smallBody = 64 << 10

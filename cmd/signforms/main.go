@@ -38,8 +38,8 @@ func runProcess(replaced replaced) int {
 	return run(ctx, replaced, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// withoutIdle leaves out a line of net/http's client: that a server said something on a connection that no request uses, as some do before
-// they close it. It concerns no request, and net/http has no other way to silence it.
+// withoutIdle leaves out a line of net/http's client: that a server said something on a connection that no request
+// uses, as some do before they close it. It concerns no request, and net/http has no other way to silence it.
 type withoutIdle struct{ w io.Writer }
 
 func (o withoutIdle) Write(line []byte) (int, error) {
@@ -49,11 +49,12 @@ func (o withoutIdle) Write(line []byte) (int, error) {
 	return o.w.Write(line)
 }
 
-// sameSignal is how long after the first signal others are taken for the same: timeout of coreutils signals the program and then its
-// process group.
+// sameSignal is how long after the first signal others are taken for the same: timeout of coreutils signals the program
+// and then its process group.
 const sameSignal = time.Second
 
-// secondEnds calls stop when sameSignal has passed since ctx ended. From then on a second Ctrl+C ends the program at once.
+// secondEnds calls stop when sameSignal has passed since ctx ended. From then on a second Ctrl+C ends the program at
+// once.
 func secondEnds(ctx context.Context, stop func()) {
 	context.AfterFunc(ctx, func() {
 		time.Sleep(sameSignal)

@@ -73,8 +73,8 @@ func manPage(cmd *cobra.Command, others []string) string {
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// filled returns a text whose lines are as long as the terminal lets them be. Lines that are set in keep their ends; where three blanks
-// divide one, it is a term with its description, as of a flag.
+// filled returns a text whose lines are as long as the terminal lets them be. Lines that are set in keep their ends;
+// where three blanks divide one, it is a term with its description, as of a flag.
 func filled(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

@@ -123,8 +123,8 @@ func completeDefaults(root *cobra.Command) {
 	}
 }
 
-// checkFlags refuses empty flags, and "--sandbox URL" with an explanation: a flag that may stand alone takes its value only after an
-// equals sign.
+// checkFlags refuses empty flags, and "--sandbox URL" with an explanation: a flag that may stand alone takes its value
+// only after an equals sign.
 func checkFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := cli.EmptyFlag(cmd); err != nil {

@@ -3,9 +3,10 @@
 //
 //	go run ./examples/bulk-reminders
 //
-// With the embedded service the program moves the clock instead of waiting. With a real service it says what it would do, and
-// sends real mail only with -send; 100 documents take about five hours. The reminder budget is in the memory of this process. So
-// run one process at a time, or give the clients a LimitStore that they share, such as that of module stores/.
+// With the embedded service the program moves the clock instead of waiting. With a real service it says what it would
+// do, and sends real mail only with -send; 100 documents take about five hours. The reminder budget is in the memory of
+// this process. So run one process at a time, or give the clients a LimitStore that they share, such as that of module
+// stores/.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// List-and-export prints all documents as CSV, a line for each: the PDF documents, and then the documents made from each
-// template. It only reads.
+// List-and-export prints all documents as CSV, a line for each: the PDF documents, and then the documents made from
+// each template. It only reads.
 //
 //	go run ./examples/list-and-export >documents.csv
 //	go run ./examples/list-and-export -status PENDING

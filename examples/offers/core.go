@@ -1,5 +1,5 @@
-// Package offers sends offers for signature: each once, over crashes and lost answers. It is code to copy from; the README
-// says what happens when. This file sends, looks and reminds, and needs no other; pdf.go keeps what was signed.
+// Package offers sends offers for signature: each once, over crashes and lost answers. It is code to copy from; the
+// README says what happens when. This file sends, looks and reminds, and needs no other; pdf.go keeps what was signed.
 package offers
 
 import (
@@ -23,8 +23,9 @@ const (
 	Closed  = "closed" // declined, void, expired or deleted; Note says which
 )
 
-// The indexes rule out two doubts about one template, whose documents nobody could tell apart if their signers cannot be read, and
-// a document of two offers. A template's id is the same in any case. Times are Unix milliseconds, 0 for never.
+// The indexes rule out two doubts about one template, whose documents nobody could tell apart if their signers cannot
+// be read, and a document of two offers. A template's id is the same in any case. Times are Unix milliseconds, 0 for
+// never.
 const schema = `
 CREATE TABLE IF NOT EXISTS offers (
 	ref TEXT PRIMARY KEY, template TEXT NOT NULL COLLATE NOCASE, role TEXT NOT NULL, name TEXT NOT NULL, email TEXT NOT NULL,
@@ -34,8 +35,8 @@ CREATE TABLE IF NOT EXISTS offers (
 CREATE UNIQUE INDEX IF NOT EXISTS offers_one_doubt ON offers (template) WHERE state = 'sending';
 CREATE UNIQUE INDEX IF NOT EXISTS offers_document ON offers (document) WHERE document <> ''`
 
-// A send ends within sendTime. Its outcome is looked for when this process has seen the doubt for doubtTime: then the request
-// has ended more than Options.AttemptTimeout and a minute ago, and cannot arrive any more.
+// A send ends within sendTime. Its outcome is looked for when this process has seen the doubt for doubtTime: then the
+// request has ended more than Options.AttemptTimeout and a minute ago, and cannot arrive any more.
 const sendTime, doubtTime = 2 * time.Minute, 5 * time.Minute
 
 // Offer is one row. Ref is your own key of it.
@@ -56,7 +57,8 @@ type Offers struct {
 	reconciled time.Time
 }
 
-// Prepare makes the table. Give the client a LimitStore in a file, so that a restart does not forget the reminder limit.
+// Prepare makes the table. Give the client a LimitStore in a file, so that a restart does not forget the reminder
+// limit.
 func Prepare(ctx context.Context, db *sql.DB, client *signforms.Client) (*Offers, error) {
 	_, err := db.ExecContext(ctx, schema)
 	return &Offers{Overdue: 72 * time.Hour, client: client, db: db, now: time.Now, doubts: map[Offer]time.Time{}}, err
@@ -84,7 +86,8 @@ func (a *Offers) Pass(ctx context.Context) error {
 	return err
 }
 
-// send sends what is new. The row says so before the request is made. While one send of a template is in doubt, the others wait.
+// send sends what is new. The row says so before the request is made. While one send of a template is in doubt, the
+// others wait.
 func (a *Offers) send(ctx context.Context) error {
 	offers, err := a.Find(ctx, "state = 'new'")
 	for _, o := range offers {
@@ -118,7 +121,8 @@ func (a *Offers) request(ctx context.Context, o Offer) error {
 	return errors.Join(err, a.to(ctx, New, o, "")) // nothing was sent, and the next offer would fare no better
 }
 
-// resolve finds out what became of the sends that have been in doubt for long enough. A list that fails half way says nothing.
+// resolve finds out what became of the sends that have been in doubt for long enough. A list that fails half way says
+// nothing.
 func (a *Offers) resolve(ctx context.Context) error {
 	offers, err := a.Find(ctx, "state = 'sending'")
 	for _, o := range offers {
@@ -178,8 +182,9 @@ func (a *Offers) Reconcile(ctx context.Context) error {
 	return err
 }
 
-// Look reads the documents of the signers in an event, which is only a hint: it may be old, or have overtaken another one. Look
-// fails if a send to a signer is not recorded yet: then the event is delivered again, or Reconcile finds what it says.
+// Look reads the documents of the signers in an event, which is only a hint: it may be old, or have overtaken another
+// one. Look fails if a send to a signer is not recorded yet: then the event is delivered again, or Reconcile finds what
+// it says.
 func (a *Offers) Look(ctx context.Context, signers []webhook.Signer) (err error) {
 	for _, s := range signers {
 		offers, findErr := a.Find(ctx, "email = ? AND state IN ('sending', 'open')", strings.ToLower(s.Email))

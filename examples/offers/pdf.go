@@ -14,8 +14,8 @@ import (
 // maxPDF bounds a download, in bytes.
 const maxPDF = 100 << 20
 
-// KeepPDFs downloads the PDFs of signed offers into their rows. Call it after Pass: one that cannot be had is tried again. It asks
-// for the link anew, because links expire.
+// KeepPDFs downloads the PDFs of signed offers into their rows. Call it after Pass: one that cannot be had is tried
+// again. It asks for the link anew, because links expire.
 func (a *Offers) KeepPDFs(ctx context.Context) error {
 	signed, err := a.Find(ctx, "state = 'signed' AND pdf IS NULL")
 	for _, o := range signed {
@@ -41,8 +41,8 @@ func (a *Offers) PDF(ctx context.Context, ref string) (pdf []byte, err error) {
 
 var errNotListed = errors.New("the link to the PDF, or what it redirects to, does not begin with one of Hosts")
 
-// listed refuses a request to another host than those that PDFs may come from, and redirects without end. A link is untrusted
-// data, and may point into your own network.
+// listed refuses a request to another host than those that PDFs may come from, and redirects without end. A link is
+// untrusted data, and may point into your own network.
 func (a *Offers) listed(r *http.Request, before []*http.Request) error {
 	allowed := func(host string) bool { return strings.HasPrefix(r.URL.String(), strings.TrimRight(host, "/")+"/") }
 	if len(before) > 5 || !slices.ContainsFunc(a.Hosts, allowed) {
@@ -56,8 +56,8 @@ func bounded(answer *http.Response) bool {
 	return answer.ContentLength >= 0 || len(answer.TransferEncoding) > 0 || answer.Uncompressed || answer.ProtoMajor > 1
 }
 
-// download gets a PDF from one of the hosts, whole: the answer says where it ends, and the PDF has a mark at its end. Its errors
-// do not quote the link, because anyone with the link can read the document.
+// download gets a PDF from one of the hosts, whole: the answer says where it ends, and the PDF has a mark at its end.
+// Its errors do not quote the link, because anyone with the link can read the document.
 func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil || a.listed(r, nil) != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// addPDF acts as a user who uploads a document to the service and sends it to one signer. It first moves the clock by a minute, so
-// that documents have different times.
+// addPDF acts as a user who uploads a document to the service and sends it to one signer. It first moves the clock by a
+// minute, so that documents have different times.
 func (t tour) addPDF(name string) string {
 	t.service.Advance(time.Minute)
 	return t.service.AddDocument(signformstest.Document{

@@ -1,5 +1,5 @@
-// Quickstart shows everything in one process: a service, a client, and a receiver of the service's signed webhooks. It needs
-// only Go, ends by itself, and fails when a step fails or one of the seven event types is missing.
+// Quickstart shows everything in one process: a service, a client, and a receiver of the service's signed webhooks. It
+// needs only Go, ends by itself, and fails when a step fails or one of the seven event types is missing.
 //
 //	go run ./examples/quickstart
 package main
@@ -23,8 +23,8 @@ func main() {
 	}
 }
 
-// tour is the state that the steps share. Signers and respondents act at the service, and Settle waits until its webhooks have
-// arrived. The application acts through the client.
+// tour is the state that the steps share. Signers and respondents act at the service, and Settle waits until its
+// webhooks have arrived. The application acts through the client.
 type tour struct {
 	service *signformstest.Server
 	client  *signforms.Client

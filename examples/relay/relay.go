@@ -28,8 +28,8 @@ const (
 	duplicateWindow = time.Hour
 )
 
-// relay returns functions that publish every event, including events that could not be decoded. The consumer calls webhook.Parse
-// on the payload. The publisher must return only after the broker has confirmed.
+// relay returns functions that publish every event, including events that could not be decoded. The consumer calls
+// webhook.Parse on the payload. The publisher must return only after the broker has confirmed.
 func relay(publisher message.Publisher) webhook.Funcs {
 	publish := func(ctx context.Context, e webhook.Event) error {
 		entry, ok := queue.EntryFrom(ctx)
@@ -47,10 +47,10 @@ func relay(publisher message.Publisher) webhook.Funcs {
 	}
 }
 
-// newNATS returns a Publisher to a JetStream stream. It makes the stream if it is missing. The server must sync each message
-// (jetstream { sync_interval: always }): by default it confirms messages that a power failure can still lose. All messages have one
-// subject, so that the stream keeps their order. A consumer that wants to process lines in parallel partitions by the header
-// partition_key.
+// newNATS returns a Publisher to a JetStream stream. It makes the stream if it is missing. The server must sync each
+// message (jetstream { sync_interval: always }): by default it confirms messages that a power failure can still lose.
+// All messages have one subject, so that the stream keeps their order. A consumer that wants to process lines in
+// parallel partitions by the header partition_key.
 func newNATS(ctx context.Context, url string) (message.Publisher, error) {
 	conn, err := nats.Connect(url, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
 	if err != nil {
@@ -88,9 +88,9 @@ func ensureStream(ctx context.Context, conn *nats.Conn) error {
 	}
 }
 
-// newKafka returns a Publisher to a Kafka topic, keyed by line. Idempotence keeps the order when the producer itself retries. It
-// does not cover a restart of this program: consumers recognise such repeats by the message id in the header
-// _watermill_message_uuid.
+// newKafka returns a Publisher to a Kafka topic, keyed by line. Idempotence keeps the order when the producer itself
+// retries. It does not cover a restart of this program: consumers recognise such repeats by the message id in the
+// header _watermill_message_uuid.
 func newKafka(brokers []string) (message.Publisher, error) {
 	config := kafka.DefaultSaramaSyncPublisherConfig()
 	config.Producer.RequiredAcks = sarama.WaitForAll

@@ -1,9 +1,9 @@
-// Package relay publishes the events of a queue to a streaming platform: NATS JetStream, Kafka, or any other for which Watermill has
-// a Publisher that waits for confirmations. It is code to copy from.
+// Package relay publishes the events of a queue to a streaming platform: NATS JetStream, Kafka, or any other for which
+// Watermill has a Publisher that waits for confirmations. It is code to copy from.
 //
-// It processes the queue that a receiving process fills (see docs/receiving.md). The same process can do both. An event is done
-// when the broker has confirmed it. Events of one line arrive in order, each at least once. An event whose confirmation was lost
-// is published again with the same message id.
+// It processes the queue that a receiving process fills (see docs/receiving.md). The same process can do both. An event
+// is done when the broker has confirmed it. Events of one line arrive in order, each at least once. An event whose
+// confirmation was lost is published again with the same message id.
 package relay
 
 import (
@@ -17,7 +17,8 @@ import (
 	"github.com/signforms/signforms-go/queue"
 )
 
-// Run relays the queue in the file db until ctx ends: to the NATS server at a URL, or to Kafka brokers, host:port separated by commas.
+// Run relays the queue in the file db until ctx ends: to the NATS server at a URL, or to Kafka brokers, host:port
+// separated by commas.
 func Run(ctx context.Context, db, nats, kafka string) error {
 	publisher, err := newPublisher(ctx, nats, kafka)
 	if err != nil {

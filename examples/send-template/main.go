@@ -87,8 +87,8 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 	return nil
 }
 
-// sentBefore returns the ids of the documents that were made from the template. It reads all pages. A program that sends thousands
-// of documents should keep the known ids in its database.
+// sentBefore returns the ids of the documents that were made from the template. It reads all pages. A program that
+// sends thousands of documents should keep the known ids in its database.
 func sentBefore(ctx context.Context, client *signforms.Client, templateID string) (map[string]bool, error) {
 	ids := map[string]bool{}
 	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
@@ -100,8 +100,8 @@ func sentBefore(ctx context.Context, client *signforms.Client, templateID string
 	return ids, nil
 }
 
-// look finds the document of a send whose answer was lost: the one new document with the same receiver. The error says that there
-// is none, or that there are several, of which somebody else may have sent some.
+// look finds the document of a send whose answer was lost: the one new document with the same receiver. The error says
+// that there is none, or that there are several, of which somebody else may have sent some.
 func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, before map[string]bool) (found string, err error) {
 	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: p.TemplateID}) {
 		if err != nil {

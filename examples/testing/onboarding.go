@@ -1,5 +1,5 @@
-// Package onboarding stands for a program of yours. It has new tenants sign their lease, and remembers who has signed. The example
-// is its test, which runs the package against the whole service, in one process and without waiting.
+// Package onboarding stands for a program of yours. It has new tenants sign their lease, and remembers who has signed.
+// The example is its test, which runs the package against the whole service, in one process and without waiting.
 //
 //	go test ./examples/testing
 package onboarding
@@ -14,7 +14,8 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// Onboarding needs a client of the service. The test gives it a client of the embedded service and changes nothing else.
+// Onboarding needs a client of the service. The test gives it a client of the embedded service and changes nothing
+// else.
 type Onboarding struct {
 	Client  *signforms.Client
 	LeaseID string // the template
@@ -40,7 +41,8 @@ func (o *Onboarding) Handler(secret string, now func() time.Time) (http.Handler,
 	return webhook.NewHandler(verifier, webhook.Funcs{TemplateResponse: o.signed}, nil), nil
 }
 
-// signed stores the lease by its signer's id. It cannot use e.DocumentID, which is the template's id and the same for every tenant.
+// signed stores the lease by its signer's id. It cannot use e.DocumentID, which is the template's id and the same for
+// every tenant.
 func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,9 +1,11 @@
-// Webhook-receiver receives the service's webhooks until a signal stops it. Then it finishes the deliveries that it has begun.
+// Webhook-receiver receives the service's webhooks until a signal stops it. Then it finishes the deliveries that it has
+// begun.
 //
 //	go run ./examples/webhook-receiver
 //	SIGNFORMS_WEBHOOK_SECRETS=new,old go run ./examples/webhook-receiver -addr :8080
 //
-// Without secrets it starts an embedded service that delivers to it, and stops after that. Put TLS in front of the program.
+// Without secrets it starts an embedded service that delivers to it, and stops after that. Put TLS in front of the
+// program.
 package main
 
 import (
@@ -87,10 +89,10 @@ func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 	return nil
 }
 
-// newHandler accepts several secrets, so that a secret can be replaced without a gap. Start with the new and the old one, set the new
-// one at the service, and drop the old one when no delivery is signed with it any more. The replay store is in the memory of this
-// process. Several processes behind one address need a shared one, such as that of module stores/. Refused, failed and skipped
-// deliveries are logged.
+// newHandler accepts several secrets, so that a secret can be replaced without a gap. Start with the new and the old
+// one, set the new one at the service, and drop the old one when no delivery is signed with it any more. The replay
+// store is in the memory of this process. Several processes behind one address need a shared one, such as that of
+// module stores/. Refused, failed and skipped deliveries are logged.
 func newHandler(secrets []string) (http.Handler, error) {
 	verifier, err := webhook.NewVerifier(secrets, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package call makes one call of the service: it sends a request until the result is final, and returns the outcome of the last
-// attempt. It knows no operations and makes no errors for users: its caller says what an outcome means.
+// Package call makes one call of the service: it sends a request until the result is final, and returns the outcome of
+// the last attempt. It knows no operations and makes no errors for users: its caller says what an outcome means.
 package call
 
 import (
@@ -26,8 +26,8 @@ type Settings struct {
 	RetryWaitMin, RetryWaitMax time.Duration
 }
 
-// Secret keeps the API key out of prints. fmt calls no methods of unexported fields, but of a pointer inside them it prints
-// only the address.
+// Secret keeps the API key out of prints. fmt calls no methods of unexported fields, but of a pointer inside them it
+// prints only the address.
 type Secret struct{ value *string }
 
 // NewSecret returns a secret with a value.
@@ -43,8 +43,8 @@ type Request struct {
 	URL    string
 	ID     string // x-request-id, the same for all attempts
 	Body   []byte // nil for none
-	// Budget is where each attempt takes a slot of the reminder limit; nil for none. MaxWait is how long all attempts together
-	// may wait for slots; negative means as long as the context allows.
+	// Budget is where each attempt takes a slot of the reminder limit; nil for none. MaxWait is how long all attempts
+	// together may wait for slots; negative means as long as the context allows.
 	Budget  *reminderlimit.Budget
 	MaxWait time.Duration
 	// Again reports whether a success is repeated like a 5xx. Nil means never.
@@ -60,8 +60,8 @@ type Outcome struct {
 	Body   []byte
 	Err    error // no answer, or a success that could not be read to its end
 
-	// Attempts is the number of attempts. SlotWait is how long the last one waited for its slot, and Duration how long it took
-	// after that.
+	// Attempts is the number of attempts. SlotWait is how long the last one waited for its slot, and Duration how long it
+	// took after that.
 	Attempts           int
 	SlotWait, Duration time.Duration
 	// Stopped is why no further attempt was made: an error of the budget, or the context's. Nil if none was wanted.
@@ -78,10 +78,10 @@ func (o Outcome) Success() bool { return o.Status/100 == 2 && o.Err == nil }
 // statusClientClosed is what proxies such as nginx report when a request was cancelled.
 const statusClientClosed = 499
 
-// MayBeDone reports whether the service may have carried out a request although no readable success came back. A gateway
-// answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx other than 408 and
-// 499, which a proxy gives when it cancelled a request that the service has.
-// Without an answer, only the proof that nothing was written does.
+// MayBeDone reports whether the service may have carried out a request although no readable success came back. A
+// gateway answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx
+// other than 408 and 499, which a proxy gives when it cancelled a request that the service has. Without an answer, only
+// the proof that nothing was written does.
 func (o Outcome) MayBeDone() bool {
 	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
 	return !refused && !o.unwritten

@@ -21,8 +21,8 @@ const (
 	minKey = 8
 )
 
-// What is replaced, in this order: links with a scheme, of the same scheme or with a host's name and a path; query strings and
-// fragments with a parameter, even without their first character; and mail addresses.
+// What is replaced, in this order: links with a scheme, of the same scheme or with a host's name and a path; query
+// strings and fragments with a parameter, even without their first character; and mail addresses.
 var foreignTexts = []struct {
 	pattern     *regexp.Regexp
 	replacement string
@@ -35,8 +35,8 @@ var foreignTexts = []struct {
 	{regexp.MustCompile(`[^\s@"<>(),:;]+@[^\s@"'<>(),:;]+`), "[email]"},
 }
 
-// CleanText removes invisible characters first, because they could hide a key or an address from the patterns. It looks for the
-// key before and after the one decoding, as a key may look like an escape.
+// CleanText removes invisible characters first, because they could hide a key or an address from the patterns. It looks
+// for the key before and after the one decoding, as a key may look like an escape.
 func CleanText(s string, key Secret) string {
 	s = replaceKey(visible(s), key.Reveal())
 	s = replaceKey(decodeText(s), key.Reveal())

@@ -18,9 +18,9 @@ const (
 )
 
 // sendOnce sends the request in a form that net/http does not repeat on its own. net/http repeats requests after a lost
-// connection (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and checkRetry would
-// not know. But it repeats none whose body it cannot rewind. So every request gets such a body, if only an empty one. Over HTTP/2
-// that costs an empty DATA frame.
+// connection (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and
+// checkRetry would not know. But it repeats none whose body it cannot rewind. So every request gets such a body, if
+// only an empty one. Over HTTP/2 that costs an empty DATA frame.
 func (r *run) sendOnce(req *http.Request) Outcome {
 	req.Header = r.header()
 	if r.Body != nil {

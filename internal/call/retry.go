@@ -28,9 +28,9 @@ const (
 	NotRepeatable              // sends mail, or a Client.Do that is no GET: repeated only when the service provably did not accept it
 )
 
-// retriable reports whether a failed attempt may be followed by another, as the documentation of package signforms says. Which request
-// was provably not written, trace.go tells, and call.go where the store took the whole attempt. A context that has ended needs no
-// case: Do's loop stops then.
+// retriable reports whether a failed attempt may be followed by another, as the documentation of package signforms
+// says. Which request was provably not written, trace.go tells, and call.go where the store took the whole attempt. A
+// context that has ended needs no case: Do's loop stops then.
 func (o Outcome) retriable(class Class) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](o.Err)
 	switch {
@@ -44,9 +44,9 @@ func (o Outcome) retriable(class Class) bool {
 	return slices.Contains(retryStatuses, o.Status)
 }
 
-// checkRetry decides whether there is another attempt, and tells the loop how long to wait for it. After Settings.MaxAttempts there
-// is none: Do stops the loop. net/http repeats nothing: see sendOnce and answered. A success is repeated where Request.Again asks
-// for it: a void whose answer leaves a doubt.
+// checkRetry decides whether there is another attempt, and tells the loop how long to wait for it. After
+// Settings.MaxAttempts there is none: Do stops the loop. net/http repeats nothing: see sendOnce and answered. A success
+// is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
 	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {
@@ -60,9 +60,9 @@ func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, 
 	return !ok || time.Until(deadline) > r.loop.RetryWaitMin, nil
 }
 
-// wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of RetryWaitMin. A
-// reminder that was answered 429 has closed the budget: the next attempt waits for a slot, at most Request.MaxWait. By default that is
-// 0, and the call ends with the 429, unless its Retry-After is 0.
+// wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of
+// RetryWaitMin. A reminder that was answered 429 has closed the budget: the next attempt waits for a slot, at most
+// Request.MaxWait. By default that is 0, and the call ends with the 429, unless its Retry-After is 0.
 func (r *run) wait() time.Duration {
 	least, most := r.RetryWaitMin/2, r.RetryWaitMax
 	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {

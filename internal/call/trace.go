@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// writeTrace finds out whether anything of a request was written, and whether it is about to be written again, from net/http's
-// trace and from reads of the body. Its hooks may run after the transport has returned.
+// writeTrace finds out whether anything of a request was written, and whether it is about to be written again, from
+// net/http's trace and from reads of the body. Its hooks may run after the transport has returned.
 //
-// Other requests of the transport that use the call's context report to it too: for a token, or to resolve the host. Nothing
-// tells for certain that a write is theirs, since a transport may send the call in another form. So every write counts against
-// the proof that nothing was written. Only a header with an x-request-id counts as the request itself, which must not follow a
-// second time.
+// Other requests of the transport that use the call's context report to it too: for a token, or to resolve the host.
+// Nothing tells for certain that a write is theirs, since a transport may send the call in another form. So every write
+// counts against the proof that nothing was written. Only a header with an x-request-id counts as the request itself,
+// which must not follow a second time.
 type writeTrace struct {
 	stop context.CancelCauseFunc
 
@@ -35,8 +35,8 @@ type writeTrace struct {
 var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped; " +
 	"if it was another request of the Transport, take x-request-id out of that")
 
-// watch returns the request with the trace in it, for a transport to send. The trace calls stop when the transport has got a
-// connection to send the request again.
+// watch returns the request with the trace in it, for a transport to send. The trace calls stop when the transport has
+// got a connection to send the request again.
 func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *http.Request {
 	t.stop, t.copied, t.read = stop, req.Body == emptyBody, make(chan struct{})
 	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
@@ -57,8 +57,8 @@ func (t *writeTrace) note(happened *bool) {
 	*happened = true
 }
 
-// bodyTime is how long a connection for another request may have to wait until the body of this one is read. net/http reads it
-// right after it has written the header.
+// bodyTime is how long a connection for another request may have to wait until the body of this one is read. net/http
+// reads it right after it has written the header.
 const bodyTime = 100 * time.Millisecond
 
 // foundConn stops a request that was sent when another connection is got, unless its body is read: then the connection is for
@@ -115,10 +115,10 @@ func (t *writeTrace) readBody() {
 	}
 }
 
-// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it does; and
-// it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was stopped
-// by a context after it got a connection proves nothing: its write loop may still run. Nor does one that may have a copy of
-// what the request says, and may have sent that without a trace.
+// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it
+// does; and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport
+// that was stopped by a context after it got a connection proves nothing: its write loop may still run. Nor does one
+// that may have a copy of what the request says, and may have sent that without a trace.
 func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
 	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	t.mu.Lock()

@@ -1,6 +1,6 @@
-// Package clienttest holds what the tests of package signforms share: clients over scripted transports, one call of every
-// method, and checks of errors. Its own tests are those of the client as a whole: what goes over the wire, and what a service
-// with faults makes of it.
+// Package clienttest holds what the tests of package signforms share: clients over scripted transports, one call of
+// every method, and checks of errors. Its own tests are those of the client as a whole: what goes over the wire, and
+// what a service with faults makes of it.
 package clienttest
 
 import (

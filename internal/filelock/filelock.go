@@ -14,9 +14,9 @@ var ErrLocked = errors.New("in use by another process")
 // Try locks a file, or returns ErrLocked at once. Closing the file unlocks it.
 func Try(f *os.File) error { return try(f) }
 
-// TryContent locks a file that another library locks too, such as SQLite, whatever its names: neither lock meets the other. It returns
-// ErrLocked at once when it meets another lock of TryContent. Closing the file unlocks it. Systems other than Linux, macOS and Windows
-// have no such lock: there it returns [errors.ErrUnsupported].
+// TryContent locks a file that another library locks too, such as SQLite, whatever its names: neither lock meets the
+// other. It returns ErrLocked at once when it meets another lock of TryContent. Closing the file unlocks it. Systems
+// other than Linux, macOS and Windows have no such lock: there it returns [errors.ErrUnsupported].
 func TryContent(f *os.File) error { return tryContent(f) }
 
 // pause is how long Wait sleeps between two attempts.

@@ -10,12 +10,12 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// Normalize appends to dst what JSON.stringify(JSON.parse(body)) prints in JavaScript, where body is UTF-8 as Node.js reads
-// it. It returns an error, and dst unchanged, when JSON.parse throws, when more than jsonscan.MaxDepth levels are open, when
-// more than maxCostly numbers are costly to read, and when the body has more than 2 GiB.
+// Normalize appends to dst what JSON.stringify(JSON.parse(body)) prints in JavaScript, where body is UTF-8 as Node.js
+// reads it. It returns an error, and dst unchanged, when JSON.parse throws, when more than jsonscan.MaxDepth levels are
+// open, when more than maxCostly numbers are costly to read, and when the body has more than 2 GiB.
 //
-// The time is linear in the body's length, except for sorting keys that are array indices. The output is at most five times
-// as long as the body, plus one byte (1e20 prints 21 digits).
+// The time is linear in the body's length, except for sorting keys that are array indices. The output is at most five
+// times as long as the body, plus one byte (1e20 prints 21 digits).
 func Normalize(dst, body []byte) ([]byte, error) {
 	src := wellFormed(body)
 	if len(src) > math.MaxInt32 {
@@ -40,8 +40,9 @@ var (
 	errTooCostly = errors.New("too many numbers of many digits or at the limits of the range")
 )
 
-// normalizer reads a document twice. survey checks it and finds the objects whose members JavaScript orders otherwise; value
-// prints it. Each member is printed once, in its final place, so that nested disorder costs no more than flat disorder.
+// normalizer reads a document twice. survey checks it and finds the objects whose members JavaScript orders otherwise;
+// value prints it. Each member is printed once, in its final place, so that nested disorder costs no more than flat
+// disorder.
 type normalizer struct {
 	src     []byte
 	scan    jsonscan.Scanner
@@ -66,8 +67,8 @@ type property struct {
 	index            uint32 // the key as an array index, else notIndex
 }
 
-// order says how to print an object whose members are not printed in the order of the text. Its members are sorted[from:to].
-// After it the text continues at offset end with the object of index objects.
+// order says how to print an object whose members are not printed in the order of the text. Its members are
+// sorted[from:to]. After it the text continues at offset end with the object of index objects.
 type order struct{ from, to, end, objects int }
 
 func (n *normalizer) survey() {
@@ -194,8 +195,9 @@ func (n *normalizer) text(t jsonscan.Text) {
 	n.out = append(n.out, '"')
 }
 
-// wellFormed returns body if it is UTF-8. Otherwise it returns a copy with U+FFFD for each maximal part of an incomplete
-// character and for each byte that starts none. That is WHATWG's rule, which Node.js follows; Go replaces byte by byte.
+// wellFormed returns body if it is UTF-8. Otherwise it returns a copy with U+FFFD for each maximal part of an
+// incomplete character and for each byte that starts none. That is WHATWG's rule, which Node.js follows; Go replaces
+// byte by byte.
 func wellFormed(body []byte) []byte {
 	if utf8.Valid(body) {
 		return body

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// appendSorted appends an object's properties in JavaScript's order: array indices ascending, then the others as they first
-// occurred. A key that occurs twice has its last value, in its first place. It appends nothing when the properties are in
-// that order.
+// appendSorted appends an object's properties in JavaScript's order: array indices ascending, then the others as they
+// first occurred. A key that occurs twice has its last value, in its first place. It appends nothing when the
+// properties are in that order.
 func (n *normalizer) appendSorted(dst, given []property) []property {
 	repeated := n.repeated(given)
 	if !repeated && slices.IsSortedFunc(given, byIndex) {
@@ -86,8 +86,8 @@ func (n *normalizer) repeated(given []property) bool {
 	return false
 }
 
-// firstOfEach returns one property for each key: at the place of the first, with the value of the last. The result is valid
-// until the next call.
+// firstOfEach returns one property for each key: at the place of the first, with the value of the last. The result is
+// valid until the next call.
 func (n *normalizer) firstOfEach(given []property) []property {
 	n.repeats.reset(len(given))
 	kept := n.repeats.kept[:0]

@@ -1,11 +1,11 @@
 // Package jsonfill fills Go structs from a JSON object whose values may be of another kind than the struct expects.
 //
-// A value that does not fit is converted where that loses nothing, and left out otherwise, so that one odd field loses neither
-// its record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops before it would exceed
-// the caller's bound.
+// A value that does not fit is converted where that loses nothing, and left out otherwise, so that one odd field loses
+// neither its record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops before it
+// would exceed the caller's bound.
 //
-// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag changes how it is read,
-// with options separated by commas:
+// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag changes how it is
+// read, with options separated by commas:
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
 //	any        for a string: a value that is not a string is kept as its JSON
@@ -32,11 +32,11 @@ var ErrNotObject = errors.New("it is not a JSON object")
 var ErrTooMuch = errors.New("it would take too much memory: its records are many and nearly empty")
 
 // Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
-// repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer or time
-// field. Keys match exactly.
+// repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer
+// or time field. Keys match exactly.
 //
-// It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other targets
-// are filled when Object returns that error. A run of bytes that are not UTF-8 becomes U+FFFD.
+// It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other
+// targets are filled when Object returns that error. A run of bytes that are not UTF-8 becomes U+FFFD.
 func Object(doc []byte, limit int, targets ...any) error {
 	f := filler{left: limit}
 	if !utf8.Valid(doc) {

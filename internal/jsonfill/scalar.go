@@ -64,8 +64,8 @@ func setTime(v *time.Time, text []byte) bool {
 	return ok
 }
 
-// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, and dates and times of ISO 8601 in their extended form: lower
-// case, a blank for the T and offsets without a colon count too. A time without a zone is taken as UTC.
+// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, and dates and times of ISO 8601 in their extended
+// form: lower case, a blank for the T and offsets without a colon count too. A time without a zone is taken as UTC.
 func Time(s string) (at time.Time, ok bool) {
 	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
 		switch len(s) {
@@ -88,8 +88,8 @@ func Time(s string) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error that
-// nobody reads.
+// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error
+// that nobody reads.
 func short(text []byte) string {
 	if len(text) > 64 {
 		return ""

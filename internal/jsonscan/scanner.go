@@ -1,6 +1,6 @@
-// Package jsonscan reads JSON text in one pass without allocations. The caller moves the scanner through the members and
-// elements that it needs and skips the others. The scanner is strict: RFC 8259 grammar, valid UTF-8, bounded depth, nothing
-// after the value. It accepts duplicate keys.
+// Package jsonscan reads JSON text in one pass without allocations. The caller moves the scanner through the members
+// and elements that it needs and skips the others. The scanner is strict: RFC 8259 grammar, valid UTF-8, bounded depth,
+// nothing after the value. It accepts duplicate keys.
 //
 // The webhook decoder and package jsjson share it, so that both accept the same documents. Package jsonfill uses it too.
 package jsonscan

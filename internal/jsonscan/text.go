@@ -33,8 +33,8 @@ func (s *Scanner) String() Text {
 	return s.mixedString(start)
 }
 
-// plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII. It may
-// stop earlier, when fewer than eight bytes remain.
+// plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII.
+// It may stop earlier, when fewer than eight bytes remain.
 func plain(src []byte, i int) int {
 	for i >= 0 && i <= len(src)-8 { // in this form the compiler needs no further bounds check
 		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts. A
@@ -145,8 +145,8 @@ func Unescape(dst, body []byte) []byte {
 	return dst
 }
 
-// Escape returns the character of the escape at the start of body, and the escape's length. A surrogate pair is one escape;
-// half a pair is returned as it is (0xD800 to 0xDFFF, not a valid rune). String must have accepted the escape.
+// Escape returns the character of the escape at the start of body, and the escape's length. A surrogate pair is one
+// escape; half a pair is returned as it is (0xD800 to 0xDFFF, not a valid rune). String must have accepted the escape.
 func Escape(body []byte) (r rune, n int) {
 	switch body[1] {
 	case 'b':

@@ -15,17 +15,17 @@ import (
 // record of another time came behind it on a page of the chain, or the page begins with records of the end of the chain in the
 // same order, so many that this is no accident (minRun, minTies). A record without a time proves it by itself.
 //
-// End. A page is full with as many records as were asked for, or as the largest page before had (where nothing is told, at least
-// 16). A page of the chain that is not full ends the list, if the service tells of no more records and, while its total did not
-// change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page alone never ends a list: its
-// total, like its denial of further pages, may count this page alone. If page 2 begins as page 1 did (and, where
-// nothing is told, page 3 too), the page is ignored: the list is whole if page 1 may have been all, and else some may be missing.
-// The last page again is as good as an empty one behind it.
+// End. A page is full with as many records as were asked for, or as the largest page before had (where nothing is told,
+// at least 16). A page of the chain that is not full ends the list, if the service tells of no more records and, while
+// its total did not change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page
+// alone never ends a list: its total, like its denial of further pages, may count this page alone. If page 2 begins as
+// page 1 did (and, where nothing is told, page 3 too), the page is ignored: the list is whole if page 1 may have been
+// all, and else some may be missing. The last page again is as good as an empty one behind it.
 //
-// Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read, pass
-// after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass before read the
-// same, or if as many records were seen since the total last changed as it says: then none is missing, unless one left and
-// another entered between two totals.
+// Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read,
+// pass after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass
+// before read the same, or if as many records were seen since the total last changed as it says: then none is missing,
+// unless one left and another entered between two totals.
 type walk struct {
 	limit    int // of the first request
 	size     int // the largest limit of overlapping pages
@@ -125,8 +125,8 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 	return w.chain(r, a, again)
 }
 
-// learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is covered
-// moves with the total, as if all that entered or left did so in front.
+// learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is
+// covered moves with the total, as if all that entered or left did so in front.
 func (w *walk) learn(r Request, a Answer) (moved bool) {
 	n, by := len(a.IDs), 0
 	if a.Total != nil && w.total != nil {
@@ -264,8 +264,8 @@ func (w *walk) extend(start, limit int, a Answer) {
 	w.unlinked, w.overlap = 0, max(w.overlap/2, 2, apart)
 }
 
-// short reports whether a page of the chain is not full. The service may put fewer records on a page than were asked for, but
-// then it put as many on an earlier one, or tells of more.
+// short reports whether a page of the chain is not full. The service may put fewer records on a page than were asked
+// for, but then it put as many on an earlier one, or tells of more.
 func (w *walk) short(r Request, n int) bool {
 	full := w.most
 	switch {
@@ -285,8 +285,8 @@ func (w *walk) mayEnd(end int) bool {
 	return w.least <= end && (w.total == nil || w.period > 1 || w.counted())
 }
 
-// next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it, and how
-// far. A page can begin at any multiple of any limit: page 3 of limit 98 begins at 196.
+// next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it,
+// and how far. A page can begin at any multiple of any limit: page 3 of limit 98 begins at 196.
 func (w *walk) next() (best Request, gain int) {
 	for overlap := w.overlap; ; overlap-- {
 		from := max(w.covered-overlap, 0)

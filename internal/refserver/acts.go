@@ -13,8 +13,8 @@ import (
 // signerIP is the address of people who act through the Go methods.
 const signerIP = "192.0.2.1"
 
-// Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an error. Check
-// it, or the test goes on with a document in another state than it expects.
+// Actor is a signer of one document, ready to act. An act that the service refuses changes nothing and returns an
+// error. Check it, or the test goes on with a document in another state than it expects.
 type Actor struct {
 	server   *Server
 	document string
@@ -69,9 +69,9 @@ func (s *Server) Delete(documentID string) error { return s.act(documentID, sign
 // Archive archives a document, unless it is deleted. Its status stays as it is.
 func (s *Server) Archive(documentID string) error { return s.act(documentID, signing.Document.Archive) }
 
-// FieldValue is what a signer filled in. Where the document has fields, Name is that of one of the signer's own, and Kind, Page
-// and Label are the field's. Where it has none, Name is empty and the rest is free. Completed events carry the value under a
-// key such as contact_field(page1)[Buyer].
+// FieldValue is what a signer filled in. Where the document has fields, Name is that of one of the signer's own, and
+// Kind, Page and Label are the field's. Where it has none, Name is empty and the rest is free. Completed events carry
+// the value under a key such as contact_field(page1)[Buyer].
 type FieldValue struct {
 	Name  string `json:"name,omitempty"`
 	Kind  string `json:"kind,omitempty"`  // "contact_field" is documented by the service; "text", "date" and "name" were seen
@@ -88,9 +88,9 @@ type Submission struct {
 	From            Origin            `json:"from,omitzero"`             // default IP 192.0.2.1
 }
 
-// SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such form,
-// when an answer is missing that the form requires, when one is not of the question's kind, or when one is to a question that
-// the form does not ask.
+// SubmitForm submits a form and returns the formResponseId of the new response. It is an error when there is no such
+// form, when an answer is missing that the form requires, when one is not of the question's kind, or when one is to a
+// question that the form does not ask.
 func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID string, err error) {
 	var c signing.Change
 	err = s.store.Update(func(tx *store.Tx) error {

@@ -21,8 +21,8 @@ type clock struct {
 	latest time.Time // the last result of Now
 }
 
-// Now returns the service's time in UTC, in whole milliseconds, as on the wire. It never goes back, even when the wall clock is
-// set back.
+// Now returns the service's time in UTC, in whole milliseconds, as on the wire. It never goes back, even when the wall
+// clock is set back.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,9 +29,9 @@ func (s *Server) AddTemplate(t Template) (id string, err error) {
 	return record.ID, err
 }
 
-// ChangeTemplate replaces what a template holds. Without a PDF it keeps the one that it has. Documents that were sent keep what they
-// were made of. seen is the [TemplateState].UpdatedAt of what the caller has changed; the error matches [ErrRefused] when the template
-// was changed since, [ErrNotFound], [ErrInvalid] or [ErrStorage].
+// ChangeTemplate replaces what a template holds. Without a PDF it keeps the one that it has. Documents that were sent
+// keep what they were made of. seen is the [TemplateState].UpdatedAt of what the caller has changed; the error matches
+// [ErrRefused] when the template was changed since, [ErrNotFound], [ErrInvalid] or [ErrStorage].
 func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) error {
 	record := internalTemplate(t)
 	return s.store.Update(func(tx *store.Tx) error {
@@ -140,8 +140,8 @@ func (s *Server) AddDocument(d Document) (id string, err error) {
 // SendDraft sends a document that was added as a draft to its signers.
 func (s *Server) SendDraft(documentID string) error { return s.act(documentID, signing.Document.Send) }
 
-// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void document
-// changes nothing.
+// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void
+// document changes nothing.
 func (s *Server) Void(documentID string) error { return s.act(documentID, signing.Document.Void) }
 
 // sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
@@ -149,8 +149,8 @@ var sources = map[signing.EventFamily]string{
 	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
 }
 
-// AddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind that its
-// Event covers.
+// AddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind
+// that its Event covers.
 func (s *Server) AddWebhook(w Webhook) (id string, err error) {
 	record, err := s.newWebhook(w)
 	if err == nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// The kinds of errors of a server's methods, for errors.Is. They differ from those of package signforms, which the errors of
-// its client match.
+// The kinds of errors of a server's methods, for errors.Is. They differ from those of package signforms, which the
+// errors of its client match.
 var (
-	// ErrRefused says that the service's rules forbid an act: because of the document's status or the signing order, or because
-	// the signer has signed before or is not one of the document's.
+	// ErrRefused says that the service's rules forbid an act: because of the document's status or the signing order, or
+	// because the signer has signed before or is not one of the document's.
 	ErrRefused = signing.ErrRefused
 
 	// ErrNotFound says that no record has the id.
@@ -24,8 +24,8 @@ var (
 	// ErrStorage says that the Storage failed: a change was not made and can be tried again, unless the error matches [ErrStopped] too.
 	ErrStorage = store.ErrUnavailable
 
-	// ErrStopped says that the service has stopped because nobody knows whether a change was saved. Started again, it has what
-	// is in the Storage.
+	// ErrStopped says that the service has stopped because nobody knows whether a change was saved. Started again, it has
+	// what is in the Storage.
 	ErrStopped = store.ErrStopped
 
 	// ErrClosed says that the server is closed: a change was not made, or what was waited for does not happen any more.

@@ -14,8 +14,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability say which of
-// these it happens to, and the other fields say what happens:
+// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability
+// say which of these it happens to, and the other fields say what happens:
 //
 //	srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
 //	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
@@ -42,17 +42,17 @@ type Fault struct {
 	Unknown    bool          `json:"unknown,omitempty"`    // put statuses that no client knows into the answer, and a new field into each object
 }
 
-// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth, Times and
-// Probability say which of these it happens to, and the other fields say what happens:
+// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth,
+// Times and Probability say which of these it happens to, and the other fields say what happens:
 //
 //	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
 //	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
 //	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
 //
-// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were set. Each
-// counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the delivery stays genuine,
-// except with Secret and Reencode. Attempts for different webhooks run concurrently: set WebhookID if it matters which of them Nth and
-// Times count.
+// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were
+// set. Each counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the
+// delivery stays genuine, except with Secret and Reencode. Attempts for different webhooks run concurrently: set
+// WebhookID if it matters which of them Nth and Times count.
 type WebhookFault struct {
 	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
 	DocumentID  string  `json:"documentId,omitempty"`  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
@@ -162,8 +162,8 @@ func (s *Server) checkWebhook(f WebhookFault) error {
 	})
 }
 
-// wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it may come
-// later, and a request may name one that never was.
+// wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it
+// may come later, and a request may name one that never was.
 func wellFormed(id string) bool { return signing.IsUUID(id) || signing.IsObjectID(id) }
 
 func malformedID(id string) error {

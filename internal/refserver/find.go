@@ -4,8 +4,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Counts says how many records of the server's workspace there are, and how many deliveries of each status. It is known without
-// counting.
+// Counts says how many records of the server's workspace there are, and how many deliveries of each status. It is known
+// without counting.
 type Counts struct {
 	Templates     int
 	Forms         int

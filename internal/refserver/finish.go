@@ -29,9 +29,9 @@ type making struct {
 // finishWithin is how long making a file may take.
 const finishWithin = 20 * time.Second
 
-// FinishedPDF returns the finished file of a document, or nil when there is none: the document is not completed, or nobody makes
-// finished files. The first call makes it with [Options].Finish and saves it; all get the same bytes. The error matches
-// [ErrNotMade] when it cannot be made now: the audit trail has the reason, and the next call tries again.
+// FinishedPDF returns the finished file of a document, or nil when there is none: the document is not completed, or
+// nobody makes finished files. The first call makes it with [Options].Finish and saves it; all get the same bytes. The
+// error matches [ErrNotMade] when it cannot be made now: the audit trail has the reason, and the next call tries again.
 func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
 	d, err := s.document(id)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Link is the URL of a page of one signer or of a form: whoever has it can act. It is a secret and is not printed. JSON has it, for
-// those who sign.
+// Link is the URL of a page of one signer or of a form: whoever has it can act. It is a secret and is not printed. JSON
+// has it, for those who sign.
 type Link string
 
 const redacted = "[redacted]"

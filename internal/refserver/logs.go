@@ -8,9 +8,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered. The
-// newest are whole, up to about 16 MiB; the others have IsCut set. Do not change what they refer
-// to: it is shared with the log.
+// Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered.
+// The newest are whole, up to about 16 MiB; the others have IsCut set. Do not change what they refer to: it is shared
+// with the log.
 func (s *Server) Requests() []Request {
 	return convertRecords(s.requests.records(), func(r Request) Request { return r })
 }
@@ -96,8 +96,8 @@ func (d Delivery) String() string {
 	return line
 }
 
-// Deliveries returns the deliveries that are kept, see [Options].Keep, those of [Server.TestWebhook] too, in the order of the
-// events. Do not change what they refer to: it is shared with the log.
+// Deliveries returns the deliveries that are kept, see [Options].Keep, those of [Server.TestWebhook] too, in the order
+// of the events. Do not change what they refer to: it is shared with the log.
 func (s *Server) Deliveries() []Delivery {
 	return convertRecords(s.deliveries(), publicDelivery)
 }

@@ -86,8 +86,8 @@ func (n *Network) listen(host string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves h under a host name of this network, such as "app.test", until the network is closed, and returns the URL.
-// It panics when the name is taken or the network is closed.
+// Serve serves h under a host name of this network, such as "app.test", until the network is closed, and returns the
+// URL. It panics when the name is taken or the network is closed.
 func (n *Network) Serve(host string, h http.Handler) (url string) {
 	l, err := n.listen(host)
 	if err != nil {

@@ -67,8 +67,8 @@ func (fs *faults) add(f ActiveFault, o occurrence) (id string) {
 	return f.ID
 }
 
-// dice are the random numbers of one rule. Each webhook has a series of its own, because attempts for different webhooks are made
-// concurrently, in an order that no seed decides.
+// dice are the random numbers of one rule. Each webhook has a series of its own, because attempts for different
+// webhooks are made concurrently, in an order that no seed decides.
 type dice struct {
 	seed   uint64
 	rule   int

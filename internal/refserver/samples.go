@@ -11,9 +11,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event for each
-// tracked document, or for a made-up document when the webhook tracks everything. The delivery is signed and logged like any
-// other, and its body is the same each time. TestWebhook returns the delivery's id.
+// TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event
+// for each tracked document, or for a made-up document when the webhook tracks everything. The delivery is signed and
+// logged like any other, and its body is the same each time. TestWebhook returns the delivery's id.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)

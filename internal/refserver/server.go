@@ -20,8 +20,8 @@ import (
 
 // Server is a running service. Its methods are safe for concurrent use. Do not change the exported fields.
 //
-// It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the newest:
-// see [Keep].
+// It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the
+// newest: see [Keep].
 type Server struct {
 	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
 	PublicURL     string // what links and payloads begin with: Options.PublicURL, or the URL
@@ -181,8 +181,8 @@ func reachable(a net.Addr) string {
 	return a.String()
 }
 
-// Shutdown stops the server as Close does, but first lets requests and webhook attempts that are under way end, and begins no
-// others. It returns ctx's error when that ends before they do, and then has broken them off.
+// Shutdown stops the server as Close does, but first lets requests and webhook attempts that are under way end, and
+// begins no others. It returns ctx's error when that ends before they do, and then has broken them off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.Close()
 	if s.http != nil {
@@ -193,11 +193,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.sender.Quiesce(ctx)
 }
 
-// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind, except for a
-// call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
+// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind,
+// except for a call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
 //
-// A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods that would change
-// something return an error that matches [ErrClosed]; ClearFaults does nothing.
+// A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods
+// that would change something return an error that matches [ErrClosed]; ClearFaults does nothing.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save
@@ -217,8 +217,8 @@ func (s *Server) Close() {
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
-// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections end
-// with the server.
+// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections
+// end with the server.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.transport} }
 
 // stampClock returns the time for x-timestamp.

@@ -271,8 +271,8 @@ func (s *Server) Webhooks() (all []WebhookState) {
 	return all
 }
 
-// SigningLink returns what the last part of a signing link's path opens: a document, and the id of the signer whose link it
-// is.
+// SigningLink returns what the last part of a signing link's path opens: a document, and the id of the signer whose
+// link it is.
 func (s *Server) SigningLink(token string) (d DocumentState, signerID string, ok bool) {
 	var found signing.Document
 	var signer int

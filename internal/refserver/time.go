@@ -7,13 +7,13 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the way (webhook retries, documents
-// that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance returns. Different
-// webhooks deliver side by side.
+// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the
+// way (webhook retries, documents that expire, reminders that leave the limit's window) happens in order, each at its
+// own time, before Advance returns. Different webhooks deliver side by side.
 //
-// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of the wall clock
-// is not waited for again until it answers: what falls due to it is delivered beside the clock, one after the other and perhaps later
-// than due. [Server.Unanswering] names such webhooks.
+// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of
+// the wall clock is not waited for again until it answers: what falls due to it is delivered beside the clock, one
+// after the other and perhaps later than due. [Server.Unanswering] names such webhooks.
 //
 // The error is ctx's when that ends first; one that matches [ErrStorage] when the server's state could not be saved, and [ErrClosed]
 // when the server is closed. Then the clock was moved a part of the way, or not at all, and what is not due by then stays due at its
@@ -39,8 +39,8 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// Unanswering returns the ids of the webhooks that have deliveries under way and gave their last attempt no answer in time, in no
-// order.
+// Unanswering returns the ids of the webhooks that have deliveries under way and gave their last attempt no answer in
+// time, in no order.
 func (s *Server) Unanswering() []string { return s.sender.Unanswering() }
 
 // advance makes what falls due on the way happen, each at its own time. Expiry needs no step: every transaction of the
@@ -88,7 +88,7 @@ func (s *Server) nextDue() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an
-// error, does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state cannot be saved, and
-// [ErrClosed] when the server is closed first.
+// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error,
+// does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state
+// cannot be saved, and [ErrClosed] when the server is closed first.
 func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }

@@ -29,8 +29,8 @@ const (
 	WorkspaceHappening HappeningKind = "workspace" // another API key, or all was reset
 )
 
-// Happening says that a record was added, changed or deleted, or that something else happened. It does not contain the record:
-// look that up.
+// Happening says that a record was added, changed or deleted, or that something else happened. It does not contain the
+// record: look that up.
 type Happening struct {
 	Kind   HappeningKind `json:"kind"`
 	ID     string        `json:"id,omitempty"`     // of the record or fault; for messages and audit entries that of their document or form; else empty

@@ -41,9 +41,9 @@ func (s *Server) Resend(deliveryID string) error {
 	})
 }
 
-// ResendFailed does what Resend does for every delivery of the webhook that was created at since or later and whose last
-// attempt failed, dead ones included. It returns their number. When there is no such webhook, or it is disabled, none is sent
-// and it returns an error.
+// ResendFailed does what Resend does for every delivery of the webhook that was created at since or later and whose
+// last attempt failed, dead ones included. It returns their number. When there is no such webhook, or it is disabled,
+// none is sent and it returns an error.
 func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		if _, err := tx.Webhook(webhookID); err != nil {
@@ -83,21 +83,21 @@ func resend(tx *store.Tx, d store.Delivery) error {
 	return nil
 }
 
-// DisableWebhook turns a webhook off. It gets no new deliveries, and its pending ones are cancelled before DisableWebhook
-// returns. An attempt that is under way is cut short. It is an error when there is no such webhook.
+// DisableWebhook turns a webhook off. It gets no new deliveries, and its pending ones are cancelled before
+// DisableWebhook returns. An attempt that is under way is cut short. It is an error when there is no such webhook.
 func (s *Server) DisableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, true)
 }
 
-// EnableWebhook turns a webhook on again. It gets what happens from now on. What was cancelled stays so; [Server.Resend] sends
-// it. It is an error when there is no such webhook.
+// EnableWebhook turns a webhook on again. It gets what happens from now on. What was cancelled stays so;
+// [Server.Resend] sends it. It is an error when there is no such webhook.
 func (s *Server) EnableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, false)
 }
 
 // DeleteWebhook deletes a webhook. It gets no new deliveries, and its pending ones are cancelled before DeleteWebhook
-// returns. An attempt that is under way is cut short. Its deliveries stay in the log, but cannot be sent again. It is an
-// error when there is no such webhook.
+// returns. An attempt that is under way is cut short. Its deliveries stay in the log, but cannot be sent again. It is
+// an error when there is no such webhook.
 func (s *Server) DeleteWebhook(webhookID string) error {
 	err := s.store.Update(func(tx *store.Tx) error { return tx.DeleteWebhook(webhookID) })
 	if err == nil {
@@ -127,8 +127,8 @@ func (s *Server) changeWebhook(id string, change func(*store.Webhook)) error {
 	})
 }
 
-// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too. The
-// error matches [ErrNotFound] when there is no such webhook.
+// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats
+// too. The error matches [ErrNotFound] when there is no such webhook.
 func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
 	secret = s.ids.Token()
 	return secret, s.changeWebhook(webhookID, func(w *store.Webhook) { w.Secret = secret })

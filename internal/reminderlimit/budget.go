@@ -1,5 +1,5 @@
-// Package reminderlimit gives out the slots of the reminder limit, first come first served. It knows durations, keys and a store, and
-// nothing of HTTP: its caller says how long a slot stays taken after its request.
+// Package reminderlimit gives out the slots of the reminder limit, first come first served. It knows durations, keys
+// and a store, and nothing of HTTP: its caller says how long a slot stays taken after its request.
 package reminderlimit
 
 import (
@@ -22,13 +22,13 @@ const (
 	stragglerTime = time.Minute
 )
 
-// How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0. Of Limit
-// slots one must be free before a reminder goes out.
+// How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0.
+// Of Limit slots one must be free before a reminder goes out.
 const (
 	// Answered is counted from the answer, because the request arrived at an unknown time before it.
 	Answered = Window + margin
-	// Unanswered is counted from the end of the attempt, whose request may still arrive. It is also for an answer that a gateway may
-	// have given before the request arrived: 5xx, 408, 499 and 3xx, and a 2xx that cannot be read.
+	// Unanswered is counted from the end of the attempt, whose request may still arrive. It is also for an answer that a
+	// gateway may have given before the request arrived: 5xx, 408, 499 and 3xx, and a 2xx that cannot be read.
 	Unanswered = Answered + stragglerTime
 )
 
@@ -50,8 +50,8 @@ type Budget struct {
 	hold  time.Duration
 }
 
-// New returns the budget of a key. attempt is how long a request may take: the slot of a process that dies stays taken at least
-// as long.
+// New returns the budget of a key. attempt is how long a request may take: the slot of a process that dies stays taken
+// at least as long.
 func New(lines *Lines, store Store, key string, attempt time.Duration) *Budget {
 	return &Budget{lines, lineKey{store, key}, attempt + Unanswered}
 }
@@ -70,10 +70,10 @@ const recheck = 10 * time.Second
 
 const forever = time.Duration(math.MaxInt64)
 
-// Take waits for a slot, first come first served, for at most maxWait less what the caller has waited before; a negative maxWait
-// means as long as ctx allows. It fails at once where the slot would come too late: for the first in line when the store says so,
-// and for those behind it another Answered later for each Limit callers before them. Its error is a [*WaitError], a [*StoreError]
-// or ctx's.
+// Take waits for a slot, first come first served, for at most maxWait less what the caller has waited before; a
+// negative maxWait means as long as ctx allows. It fails at once where the slot would come too late: for the first in
+// line when the store says so, and for those behind it another Answered later for each Limit callers before them. Its
+// error is a [*WaitError], a [*StoreError] or ctx's.
 func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
 	c := newCaller(ctx, maxWait, waited)
 	if err := b.lines.join(b.id, c); err != nil {
@@ -148,8 +148,8 @@ func (b *Budget) giveBack(ctx context.Context, id string) {
 	}
 }
 
-// Settle says how long the slot stays taken from now. When ctx ends it returns within endGrace, and the store gets it in the
-// background. If the store misses this, the hold expires by itself, so the error is dropped.
+// Settle says how long the slot stays taken from now. When ctx ends it returns within endGrace, and the store gets it
+// in the background. If the store misses this, the hold expires by itself, so the error is dropped.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
 		return b.id.store.Settle(ctx, b.id.key, s.id, keep)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Lines holds the callers of a process that want a slot, one line for each store and key: budgets made separately share it. Only
-// the first of a line asks the store. A line is gone when its last caller has left.
+// Lines holds the callers of a process that want a slot, one line for each store and key: budgets made separately share
+// it. Only the first of a line asks the store. A line is gone when its last caller has left.
 type Lines struct {
 	mu sync.Mutex
 	m  map[lineKey]*line

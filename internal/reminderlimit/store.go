@@ -18,8 +18,8 @@ type Store interface {
 const (
 	// storeTimeout bounds each question to a store, even one that outlives its caller.
 	storeTimeout = 3 * time.Second
-	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the slot back
-	// before the call returns and, perhaps, the process exits.
+	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the
+	// slot back before the call returns and, perhaps, the process exits.
 	endGrace = 100 * time.Millisecond
 )
 

@@ -26,14 +26,15 @@ type LimitStore struct {
 	mu    sync.Mutex // makes callers in one process wait here, without polling the file's lock
 }
 
-// clock returns the time since the beginning of a session, and the session's name. Times of different sessions cannot be compared.
+// clock returns the time since the beginning of a session, and the session's name. Times of different sessions cannot
+// be compared.
 type clock func() (session string, since time.Duration, err error)
 
 var _ signforms.LimitStore = (*LimitStore)(nil)
 
-// NewLimitStore returns the store in the file at path. The first use of the store makes the folder and a lock file beside path.
-// The file itself is made when a slot is first held. All processes must give the same path: a hard link to the file is another
-// file, and by a symbolic link it has another lock.
+// NewLimitStore returns the store in the file at path. The first use of the store makes the folder and a lock file
+// beside path. The file itself is made when a slot is first held. All processes must give the same path: a hard link to
+// the file is another file, and by a symbolic link it has another lock.
 func NewLimitStore(path string) *LimitStore {
 	return &LimitStore{path: path, clock: machineClock}
 }
@@ -170,8 +171,8 @@ func (s *LimitStore) change(ctx context.Context, fn func(*state) bool) error {
 	return s.save(st)
 }
 
-// load reads the file and drops what is no longer held. moved reports that the clock started again or was set back, and that the
-// times were moved to the new clock. Such a state must be saved, or every load would move the times again.
+// load reads the file and drops what is no longer held. moved reports that the clock started again or was set back, and
+// that the times were moved to the new clock. Such a state must be saved, or every load would move the times again.
 func (s *LimitStore) load() (st *state, moved bool, err error) {
 	session, now, err := s.clock()
 	if err != nil {
@@ -201,7 +202,8 @@ func (s *LimitStore) load() (st *state, moved bool, err error) {
 	return st, moved, nil
 }
 
-// parse reads the content of the file. Only what encode writes is whole: a name that is missing or unknown would free slots.
+// parse reads the content of the file. Only what encode writes is whole: a name that is missing or unknown would free
+// slots.
 func parse(text []byte) (st state, whole bool) {
 	if json.Unmarshal(text, &st) != nil || st.Version != version || st.Keys == nil {
 		return st, false

@@ -20,14 +20,16 @@ type LimitStore struct {
 
 var _ signforms.LimitStore = (*LimitStore)(nil)
 
-// NewLimitStore returns a store in Redis. Processes that share budgets must use the same prefix for keys. An empty prefix means
-// "signforms:limit:". client is a *redis.Client or a *redis.ClusterClient, but not a *redis.Ring. The caller closes it.
+// NewLimitStore returns a store in Redis. Processes that share budgets must use the same prefix for keys. An empty
+// prefix means "signforms:limit:". client is a *redis.Client or a *redis.ClusterClient, but not a *redis.Ring. The
+// caller closes it.
 func NewLimitStore(client redis.Scripter, prefix string) *LimitStore {
 	return &LimitStore{client, cmp.Or(prefix, "signforms:limit:")}
 }
 
-// A budget is one sorted set. Its members are slots and, when the key is blocked, "closed". The score of a member is the time until
-// which it counts, in microseconds of the server's clock. Numbers become text with %.0f, because Lua's own conversion loses digits.
+// A budget is one sorted set. Its members are slots and, when the key is blocked, "closed". The score of a member is
+// the time until which it counts, in microseconds of the server's clock. Numbers become text with %.0f, because Lua's
+// own conversion loses digits.
 const limitHead = `
 local function text(n) return string.format('%.0f', n) end
 local clock = redis.call('TIME')
@@ -61,8 +63,8 @@ end
 `
 
 var (
-	// takeScript has the arguments limit, hold and slot. If the slot is held already, this is a repeat of a command whose answer
-	// was lost.
+	// takeScript has the arguments limit, hold and slot. If the slot is held already, this is a repeat of a command whose
+	// answer was lost.
 	takeScript = redis.NewScript(limitWaits + limitHold + `
 if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 0 end
 local w = wait(1, tonumber(ARGV[1]))

@@ -20,17 +20,18 @@ type ReplayStore struct {
 
 var _ webhook.ReplayStore = (*ReplayStore)(nil)
 
-// NewReplayStore returns a store in Redis. Processes that receive for the same webhook must use the same prefix for keys, and
-// different webhooks must use different prefixes. An empty prefix means "signforms:replay:". client is a *redis.Client or a
-// *redis.ClusterClient, but not a *redis.Ring. The caller closes it. An event takes about 200 bytes until it is forgotten.
+// NewReplayStore returns a store in Redis. Processes that receive for the same webhook must use the same prefix for
+// keys, and different webhooks must use different prefixes. An empty prefix means "signforms:replay:". client is a
+// *redis.Client or a *redis.ClusterClient, but not a *redis.Ring. The caller closes it. An event takes about 200 bytes
+// until it is forgotten.
 func NewReplayStore(client redis.Scripter, prefix string) *ReplayStore {
 	return &ReplayStore{client, cmp.Or(prefix, "signforms:replay:")}
 }
 
 // An event is one string: "done", or the random text of the call that claimed it.
 var (
-	// beginScript has the arguments claim and lease. If the claim is already there, this is a repeat of a command whose answer was
-	// lost.
+	// beginScript has the arguments claim and lease. If the claim is already there, this is a repeat of a command whose
+	// answer was lost.
 	beginScript = redis.NewScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder == 'done' then return 3 end

@@ -1,5 +1,5 @@
-// Package replaystoretest checks implementations of [webhook.ReplayStore], as testing/fstest checks file systems. [Run] is
-// all there is.
+// Package replaystoretest checks implementations of [webhook.ReplayStore], as testing/fstest checks file systems. [Run]
+// is all there is.
 package replaystoretest
 
 import (

@@ -14,8 +14,8 @@ import (
 //go:embed samples/*.json
 var samples embed.FS
 
-// Sample returns the payload of a delivery of one event: an array of one object, byte for byte as the service prints it.
-// To change its fields, use [webhook.Parse] and [Payload]. It panics when the type is not one of the seven.
+// Sample returns the payload of a delivery of one event: an array of one object, byte for byte as the service prints
+// it. To change its fields, use [webhook.Parse] and [Payload]. It panics when the type is not one of the seven.
 func Sample(eventType webhook.EventType) []byte {
 	payload, err := samples.ReadFile("samples/" + string(eventType) + ".json")
 	if err != nil {
@@ -28,8 +28,8 @@ func Sample(eventType webhook.EventType) []byte {
 // fields of the structs, even those of events that were parsed and then changed. It omits zero fields, except
 // those that each signer and each answer has.
 //
-// For a [webhook.Field] without a Key it makes one of Kind, Page and Label. For a [webhook.UnknownEvent] it prints Raw, or
-// else the type alone. Payload panics when an event is nil.
+// For a [webhook.Field] without a Key it makes one of Kind, Page and Label. For a [webhook.UnknownEvent] it prints Raw,
+// or else the type alone. Payload panics when an event is nil.
 func Payload(events ...webhook.Event) []byte {
 	for i, ev := range events {
 		if v := reflect.ValueOf(ev); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {

@@ -13,8 +13,8 @@ import (
 // NewRequest returns a delivery as the service would send it at that time: a POST of payload to target, signed over
 // exactly these bytes. target is an absolute URL such as http://example.com/webhook.
 //
-// Use the request once, with a handler's ServeHTTP or a client's Do. NewRequest panics when target is not a URL, and when
-// [webhook.Sign] does.
+// Use the request once, with a handler's ServeHTTP or a client's Do. NewRequest panics when target is not a URL, and
+// when [webhook.Sign] does.
 func NewRequest(target, secret string, at time.Time, payload []byte) *http.Request {
 	r, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(payload))
 	if err != nil {
@@ -25,8 +25,8 @@ func NewRequest(target, secret string, at time.Time, payload []byte) *http.Reque
 	return r
 }
 
-// Clock is a clock that a test sets. Its method Now fits [webhook.VerifierOptions] and [webhook.MemoryReplayOptions]. It is
-// safe for concurrent use.
+// Clock is a clock that a test sets. Its method Now fits [webhook.VerifierOptions] and [webhook.MemoryReplayOptions].
+// It is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -1,2 +1,3 @@
-// Package endtoend holds tests of the program as a process: from other languages, killed, without room on the disk, behind a proxy.
+// Package endtoend holds tests of the program as a process: from other languages, killed, without room on the disk,
+// behind a proxy.
 package endtoend

@@ -1,5 +1,5 @@
-// Package target chooses the service that an example uses: a real one if the environment names it, otherwise one that is embedded
-// in the process of the example.
+// Package target chooses the service that an example uses: a real one if the environment names it, otherwise one that
+// is embedded in the process of the example.
 package target
 
 import (

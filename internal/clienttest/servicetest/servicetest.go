@@ -13,8 +13,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Server is the service itself, with all that package signformstest does not show. Its methods fail the test where those of
-// [refserver.Server] return an error that no test expects.
+// Server is the service itself, with all that package signformstest does not show. Its methods fail the test where
+// those of [refserver.Server] return an error that no test expects.
 type Server struct {
 	*refserver.Server
 	t testing.TB

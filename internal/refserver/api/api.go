@@ -31,9 +31,9 @@ type Options struct {
 	Reminders Limit         // default: SlidingWindow(5, 15 minutes)
 	Profile   Profile
 
-	// Intercept, if it is set, is called for every authenticated request whose body could be read, and returns the answer. It calls
-	// work at most once. A reminder was counted before, and stays counted unless the answer's status is 429. Intercept is called
-	// concurrently; ctx ends when the client is gone.
+	// Intercept, if it is set, is called for every authenticated request whose body could be read, and returns the answer.
+	// It calls work at most once. A reminder was counted before, and stays counted unless the answer's status is 429.
+	// Intercept is called concurrently; ctx ends when the client is gone.
 	Intercept func(ctx context.Context, c *Call, work func() Answer) Answer
 
 	// Log, if it is set, gets the record of every request right before it is answered, concurrently.
@@ -149,8 +149,8 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	return nil
 }
 
-// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. An arrival that
-// counts is durable before the request goes on, whatever its answer.
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. An
+// arrival that counts is durable before the request goes on, whatever its answer.
 func (a *API) arrive(c *Call) error {
 	if c.Operation != SendReminder {
 		return nil

@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// Dates of a filter: an RFC 3339 time, or a date, which means that whole day in UTC. Both ends are included. Neither is documented by
-// the service.
+// Dates of a filter: an RFC 3339 time, or a date, which means that whole day in UTC. Both ends are included. Neither is
+// documented by the service.
 
 // dates reads dateFrom and dateTo, zero where there is none, as ends that are both included.
 func (a *API) dates(in *input) (from, to time.Time) {

@@ -37,8 +37,8 @@ type failure struct {
 
 func (f *failure) Error() string { return f.message }
 
-// The refusals of this package; those of signing and store come from there. Messages that repeat what the client sent have a reason
-// beside them that does not.
+// The refusals of this package; those of signing and store come from there. Messages that repeat what the client sent
+// have a reason beside them that does not.
 
 func wrongMethod(got, want string) error {
 	return &failure{status: http.StatusMethodNotAllowed, code: codeMethodNotAllowed, rule: "method", reason: "use " + want,

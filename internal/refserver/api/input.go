@@ -104,8 +104,8 @@ func (in *input) peek(name string) string {
 	return s
 }
 
-// text returns a text input from path, query or body, empty when there is none. When two places, or one place twice, have
-// different values, that is a problem.
+// text returns a text input from path, query or body, empty when there is none. When two places, or one place twice,
+// have different values, that is a problem.
 func (in *input) text(name string) string {
 	return in.only(name, in.values(name))
 }
@@ -235,8 +235,8 @@ func (in *input) number(name string, fallback, least, most int) int {
 	return fallback
 }
 
-// text returns a text field. at is its documented name with what is around it, such as receiversList[0].name. A null is like a
-// missing field.
+// text returns a text field. at is its documented name with what is around it, such as receiversList[0].name. A null is
+// like a missing field.
 func (o object) text(in *input, at string) (string, bool) {
 	raw, ok := o[field(at)]
 	if !ok || string(raw) == "null" {

@@ -29,8 +29,8 @@ const (
 	DefaultReminderWindow = 15 * time.Minute
 )
 
-// SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request stops counting one
-// whole window later.
+// SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request stops counting
+// one whole window later.
 func SlidingWindow(n int, window time.Duration) Limit {
 	return &slidingWindow{n, window, map[string][]time.Time{}}
 }

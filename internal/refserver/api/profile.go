@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other readings than
-// the one that this SDK assumes.
+// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other
+// readings than the one that this SDK assumes.
 type Profile struct {
 	// Lists.
 	PageSize     int  // records per page when the request has no limit; default 10; of documents at most MaxLimit

@@ -99,8 +99,8 @@ func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }
 
-// secretWords are in the names of headers and query parameters whose values are not recorded. A key in the wrong one is a common
-// mistake, so the names are.
+// secretWords are in the names of headers and query parameters whose values are not recorded. A key in the wrong one is
+// a common mistake, so the names are.
 var secretWords = []string{"api-key", "api_key", "apikey", "token", "secret", "authorization", "cookie", "password"}
 
 func isSecret(name string) bool {

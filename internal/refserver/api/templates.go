@@ -8,8 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// maxOverview is how many of a template's documents its entry in a list shows, newest first; totalRespondants counts all.
-// Whether the service shows a part only is not documented.
+// maxOverview is how many of a template's documents its entry in a list shows, newest first; totalRespondants counts
+// all. Whether the service shows a part only is not documented.
 const maxOverview = 100
 
 // templateDocuments are the documents that were made from a template.
@@ -94,8 +94,8 @@ func (a *API) listRespondents(c *Call) (any, error) {
 	return respondentsBody{Respondents: a.respondentBodies(documents, trails), Pagination: *pagination(page, total)}, err
 }
 
-// respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not look at
-// the kind: the id of a PDF is not an ObjectId.
+// respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not
+// look at the kind: the id of a PDF is not an ObjectId.
 func respondents(tx *store.Tx, templateID, documentID string, page *store.Page) ([]*signing.Document, int, error) {
 	if templateID != "" {
 		if _, err := tx.Template(templateID); err != nil {

@@ -15,8 +15,8 @@ const (
 	RFC3339                                 // UTC, with milliseconds
 )
 
-// Format writes t. Times before September 2001, as in a testing/synctest bubble, are always written as RFC 3339: in the Unix
-// formats they would have fewer digits than receivers expect.
+// Format writes t. Times before September 2001, as in a testing/synctest bubble, are always written as RFC 3339: in the
+// Unix formats they would have fewer digits than receivers expect.
 func (f TimestampFormat) Format(t time.Time) string {
 	switch {
 	case f == RFC3339 || t.Unix() < 1e9:

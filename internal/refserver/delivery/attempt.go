@@ -147,8 +147,8 @@ func (s *Sender) postpone(ctx context.Context, id string, delay time.Duration) {
 	})
 }
 
-// update changes a claimed delivery. While the store does not save it tries again, until ctx ends: what an endpoint has answered
-// must not be forgotten.
+// update changes a claimed delivery. While the store does not save it tries again, until ctx ends: what an endpoint has
+// answered must not be forgotten.
 func (s *Sender) update(ctx context.Context, id string, change func(*store.Tx, *store.Delivery)) {
 	for {
 		err := s.Store.Update(func(tx *store.Tx) error {
@@ -174,8 +174,8 @@ func (s *Sender) update(ctx context.Context, id string, change func(*store.Tx, *
 	}
 }
 
-// outcome returns the status that the attempts just made, the last of all, lead to. Any 2xx is a success, even if the answer's
-// body cannot be read.
+// outcome returns the status that the attempts just made, the last of all, lead to. Any 2xx is a success, even if the
+// answer's body cannot be read.
 func outcome(all, made []store.Attempt, now time.Time) (store.DeliveryStatus, time.Time) {
 	if slices.ContainsFunc(made, func(a store.Attempt) bool { return a.StatusCode/100 == 2 }) {
 		return store.DeliveryDelivered, time.Time{}

@@ -56,8 +56,8 @@ func AppendJSON(dst []byte, v any) []byte {
 	panic(fmt.Sprintf("delivery: %T is not a JSON value", v))
 }
 
-// withoutTwins returns o as JavaScript enumerates it: of equal keys the last value wins, at the place of the first. No key looks like
-// an integer, which JavaScript would put first.
+// withoutTwins returns o as JavaScript enumerates it: of equal keys the last value wins, at the place of the first. No
+// key looks like an integer, which JavaScript would put first.
 func (o Object) withoutTwins() (out Object) {
 	for _, m := range o {
 		if i := slices.IndexFunc(out, func(had Member) bool { return had.Key == m.Key }); i >= 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Body returns the body of a delivery of one event: an array of one, or with object the event alone. Equal inputs give equal
-// bytes.
+// Body returns the body of a delivery of one event: an array of one, or with object the event alone. Equal inputs give
+// equal bytes.
 func Body(e signing.Event, links signing.Links, object bool) []byte {
 	if object {
 		return AppendJSON(nil, payload(e, links))

@@ -168,8 +168,8 @@ func (s *Sender) nextDue() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Stop breaks off the attempt that is under way for the webhook, and returns when that and what was queued behind it are
-// cancelled. Call it after the webhook was disabled or deleted.
+// Stop breaks off the attempt that is under way for the webhook, and returns when that and what was queued behind it
+// are cancelled. Call it after the webhook was disabled or deleted.
 func (s *Sender) Stop(webhookID string) {
 	s.mu.Lock()
 	l := s.lanes[webhookID]

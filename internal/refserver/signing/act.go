@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and returns
-// what changed. The signing order is enforced here, even for signers who were invited already.
+// Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and
+// returns what changed. The signing order is enforced here, even for signers who were invited already.
 
 // Command is anything that is done to a document at a time.
 type Command func(d Document, at time.Time) (Change, error)
@@ -53,8 +53,8 @@ func (d Document) View(signer string, from Origin, at time.Time) (Change, error)
 }
 
 // Sign records a signature. The last one completes the document: its Change then holds the signed event followed by the
-// completed event, and no other Change ever holds that completed event. What the signer filled in is checked against the
-// document's fields: an unknown one, one that is missing and one of another kind are an [*Invalid].
+// completed event, and no other Change ever holds that completed event. What the signer filled in is checked against
+// the document's fields: an unknown one, one that is missing and one of another kind are an [*Invalid].
 func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error) {
 	i, err := d.actor(ActionSign, signer, p.From)
 	if err != nil {
@@ -116,8 +116,8 @@ func (d Document) Decline(signer, reason string, from Origin, at time.Time) (Cha
 	return c, nil
 }
 
-// actor finds the signer and checks that action is allowed now: by the status first, so that a finished document says that
-// it is finished and not whose turn it was.
+// actor finds the signer and checks that action is allowed now: by the status first, so that a finished document says
+// that it is finished and not whose turn it was.
 func (d Document) actor(action Action, signer string, from Origin) (int, error) {
 	if _, err := Next(d.Status, action); err != nil {
 		return 0, err

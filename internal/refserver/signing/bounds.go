@@ -10,8 +10,8 @@ import (
 // The maximum lengths of texts that are stored, in characters. The service documents none. These keep lists, certificates and
 // finished files readable and fast to make, and are far above what people write. Uploaded files have their own limits.
 const (
-	// MaxName is for names of documents, templates, forms, roles, colours, fields, questions, choices, variables and people, for the
-	// kind and label of a value, for e-mail addresses, IP addresses and subjects of mails.
+	// MaxName is for names of documents, templates, forms, roles, colours, fields, questions, choices, variables and
+	// people, for the kind and label of a value, for e-mail addresses, IP addresses and subjects of mails.
 	MaxName = 1000
 	// MaxReason is for the reason of a signer who declines.
 	MaxReason = 1000
@@ -45,8 +45,8 @@ func CheckLength(field, text string, most int) error {
 	return nil
 }
 
-// tooLong returns an error text if the text has more than most characters, else "". It counts a line break as one character, like
-// maxlength in a browser, which sends two.
+// tooLong returns an error text if the text has more than most characters, else "". It counts a line break as one
+// character, like maxlength in a browser, which sends two.
 func tooLong(text string, most int) string {
 	if n := utf8.RuneCountInString(text) - strings.Count(text, "\r\n"); n > most {
 		return fmt.Sprintf("has %d characters, and may have %d at most: shorten it", n, most)

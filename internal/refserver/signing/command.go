@@ -14,10 +14,10 @@ const (
 	ActorRespondent = "respondent"
 )
 
-// Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a document
-// from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A draft's signers may
-// still lack their address, and then have no fields. A name that is too long, a malformed address of the author, and a PDF's
-// fields that cannot stand in it are an [*Invalid].
+// Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a
+// document from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A
+// draft's signers may still lack their address, and then have no fields. A name that is too long, a malformed address
+// of the author, and a PDF's fields that cannot stand in it are an [*Invalid].
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
 	if d.ID == "" && d.Kind == KindTemplate {
@@ -170,6 +170,6 @@ func (c *Change) event(pdf, template EventType, signer int) {
 	c.Events = append(c.Events, e)
 }
 
-// instant is at as records keep it: UTC in whole milliseconds, which is what the interface shows. Finer times would make a
-// document fall outside a date filter that was copied from its own createdAt.
+// instant is at as records keep it: UTC in whole milliseconds, which is what the interface shows. Finer times would
+// make a document fall outside a date filter that was copied from its own createdAt.
 func instant(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

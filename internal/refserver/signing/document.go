@@ -92,8 +92,8 @@ func (d *Document) pending() int {
 	return n
 }
 
-// InTurn reports whether the signer at index i may act now, as far as the signing order goes: it has not signed, and with a
-// signing order nobody with a lower Order is still to sign. Signers with equal Order act in any order.
+// InTurn reports whether the signer at index i may act now, as far as the signing order goes: it has not signed, and
+// with a signing order nobody with a lower Order is still to sign. Signers with equal Order act in any order.
 func (d Document) InTurn(i int) bool {
 	if !d.Signers[i].SignedAt.IsZero() {
 		return false
@@ -109,8 +109,8 @@ func (d Document) InTurn(i int) bool {
 	return true
 }
 
-// SignerIndex finds a signer by id, or by e-mail address: with one address in several roles the first that has not signed,
-// else the first. It returns -1 when there is none.
+// SignerIndex finds a signer by id, or by e-mail address: with one address in several roles the first that has not
+// signed, else the first. It returns -1 when there is none.
 func (d Document) SignerIndex(idOrEmail string) int {
 	if i := slices.IndexFunc(d.Signers, func(s Signer) bool { return s.ID == idOrEmail }); i >= 0 {
 		return i
@@ -177,8 +177,8 @@ type Variable struct {
 	Value string `json:",omitzero"`
 }
 
-// AuditEntry is one line of the audit trail of a document or a form. Entries are never changed. The From of each entry of a document
-// is the To of the one before, and the last To is the document's status.
+// AuditEntry is one line of the audit trail of a document or a form. Entries are never changed. The From of each entry
+// of a document is the To of the one before, and the last To is the document's status.
 type AuditEntry struct {
 	ID       int64     `json:"id"`       // given by the store, from 1, ascending over all records
 	RecordID string    `json:"recordId"` // the document or the form

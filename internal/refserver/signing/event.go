@@ -47,8 +47,8 @@ func (t EventType) Family() EventFamily {
 	return FamilySignature
 }
 
-// Event is what happened, with all that its deliveries show of it. The body of a delivery is made from it once, when that is
-// enqueued, and each attempt sends this body.
+// Event is what happened, with all that its deliveries show of it. The body of a delivery is made from it once, when
+// that is enqueued, and each attempt sends this body.
 type Event struct {
 	Type     EventType     `json:",omitzero"`
 	At       time.Time     `json:",omitzero"`

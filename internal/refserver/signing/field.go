@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Field is a place in the PDF of a template or document that a signer fills in when signing. The service's own fields are not
-// documented.
+// Field is a place in the PDF of a template or document that a signer fills in when signing. The service's own fields
+// are not documented.
 type Field struct {
 	Name     string    `json:"name"`               // not empty, and not that of another field; in completed events it is the label of the field's key
 	Role     string    `json:"role"`               // title of the role that fills it in; in a PDF document the signer's e-mail address
@@ -69,8 +69,8 @@ const (
 	aDot  = "has a picture with little more than a dot: a signature is at least a tenth as wide or as high as its picture"
 )
 
-// inkOf returns the part of a picture that shows something on white paper. It stops once that is a tenth as wide or as high as the
-// picture.
+// inkOf returns the part of a picture that shows something on white paper. It stops once that is a tenth as wide or as
+// high as the picture.
 func inkOf(picture image.Image) (ink image.Rectangle) {
 	pixels := picture.(image.RGBA64Image) // as all pictures of package png are
 	all := picture.Bounds()
@@ -124,8 +124,8 @@ func (t Template) Check() error {
 	return CheckFields(t.Fields, t.titles(), t.PDF)
 }
 
-// CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses. How many pages a PDF has
-// is not known here; without one there is one page.
+// CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses. How many
+// pages a PDF has is not known here; without one there is one page.
 func CheckFields(fields []Field, roles []string, pdf File) error {
 	if err := CheckCount("Fields", len(fields), MaxList); err != nil {
 		return err

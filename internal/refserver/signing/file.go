@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// File is a file that belongs to a record. The store keeps the content once, however many records have it, and leaves the hash
-// in them.
+// File is a file that belongs to a record. The store keeps the content once, however many records have it, and leaves
+// the hash in them.
 type File struct {
 	SHA256 string `json:",omitzero"` // of the content, in 64 lower-case hexadecimal digits; empty: there is no file
 	Data   []byte `json:"-"`         // the content, on its way to the store; nil in a record that was read from there

@@ -6,8 +6,8 @@ import (
 	"net/mail"
 )
 
-// Messages of a change: what the service would have mailed. The texts are the service's own only where neither the receiver
-// nor the request brought one.
+// Messages of a change: what the service would have mailed. The texts are the service's own only where neither the
+// receiver nor the request brought one.
 
 // invite writes to the signers whose turn has come and who were not invited before.
 func (c *Change) invite() {

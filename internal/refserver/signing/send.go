@@ -10,9 +10,9 @@ import (
 
 // Sending a template or a form to people.
 
-// Instantiate makes a document from the template for its receivers and sends it: each receiver becomes a signer with a link
-// of its own. A role may have no receiver or several, who sign in any order among themselves, and one address may be several
-// receivers. Wrong inputs are an [*Invalid].
+// Instantiate makes a document from the template for its receivers and sends it: each receiver becomes a signer with a
+// link of its own. A role may have no receiver or several, who sign in any order among themselves, and one address may
+// be several receivers. Wrong inputs are an [*Invalid].
 func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	if err := p.check(); err != nil {
 		return Change{}, err

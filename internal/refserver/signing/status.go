@@ -9,8 +9,8 @@ import (
 // Status is a document's status, spelled as the service spells it.
 type Status string
 
-// The statuses of a document. StatusPending is "in progress". Its literal is not documented by the service; api.Profile may
-// set another.
+// The statuses of a document. StatusPending is "in progress". Its literal is not documented by the service; api.Profile
+// may set another.
 const (
 	StatusDraft    Status = "DRAFT"
 	StatusPending  Status = "PENDING"
@@ -27,8 +27,8 @@ var Statuses = [...]Status{
 	StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid,
 }
 
-// Terminal reports whether no signer can act on the document any more. A SIGNED document can still be paid; nothing else
-// leaves a terminal status.
+// Terminal reports whether no signer can act on the document any more. A SIGNED document can still be paid; nothing
+// else leaves a terminal status.
 func (s Status) Terminal() bool { return s != StatusDraft && s != StatusPending }
 
 // Action is something that is done to a document.
@@ -59,13 +59,13 @@ var Actions = [...]Action{
 	ActionDelete, ActionArchive,
 }
 
-// transitions is the state machine: for each status, the actions that it allows and the status they lead to. What is not
-// listed is refused.
+// transitions is the state machine: for each status, the actions that it allows and the status they lead to. What is
+// not listed is refused.
 //
 // VOID → VOID is a repeat and changes nothing. Void and remind follow the interface description word for word: void is
-// refused in SIGNED, PAID, DECLINED, EXPIRED and DELETED, a reminder in SIGNED, VOID, EXPIRED, DECLINED and DELETED, so PAID
-// (and DRAFT) accept one and remind nobody. What delete and archive allow is not documented by the service; a finished
-// document cannot be deleted here, so that terminal stays terminal.
+// refused in SIGNED, PAID, DECLINED, EXPIRED and DELETED, a reminder in SIGNED, VOID, EXPIRED, DECLINED and DELETED, so
+// PAID (and DRAFT) accept one and remind nobody. What delete and archive allow is not documented by the service; a
+// finished document cannot be deleted here, so that terminal stays terminal.
 var transitions = map[Status]map[Action]Status{
 	StatusDraft: {
 		ActionSend:    StatusPending,
@@ -93,8 +93,8 @@ var transitions = map[Status]map[Action]Status{
 	StatusDeleted:  {},
 }
 
-// Next returns the status that action leads to in status s, or a [*Refusal] with [RuleStatus]. It knows nothing of signers:
-// the commands on [Document] check those and then ask Next.
+// Next returns the status that action leads to in status s, or a [*Refusal] with [RuleStatus]. It knows nothing of
+// signers: the commands on [Document] check those and then ask Next.
 func Next(s Status, action Action) (Status, error) {
 	next, ok := transitions[s][action]
 	if !ok {

@@ -19,9 +19,9 @@ type Template struct {
 	UpdatedAt   time.Time     `json:",omitzero"`
 }
 
-// Role is a place for a signer. With a signing order, roles sign in the order of their list. Receivers name it by Title, exactly. A
-// send may leave a role without a receiver or give it several, who sign in any order among themselves, and one address may be several
-// receivers. What the service does then is not documented.
+// Role is a place for a signer. With a signing order, roles sign in the order of their list. Receivers name it by
+// Title, exactly. A send may leave a role without a receiver or give it several, who sign in any order among
+// themselves, and one address may be several receivers. What the service does then is not documented.
 type Role struct {
 	Title  string `json:"title"`            // not empty, and not that of another role
 	Colour string `json:"colour,omitempty"` // as the service writes it; may be empty

@@ -15,8 +15,8 @@ type documents struct {
 	expiry  *list[signing.Document] // in progress with a time to expire
 }
 
-// docList names a list. The zero status means any, and archived any means both. A list for each filter makes a filtered page
-// cost what an unfiltered one costs.
+// docList names a list. The zero status means any, and archived any means both. A list for each filter makes a filtered
+// page cost what an unfiltered one costs.
 type docList struct {
 	owner    string // empty for PDF documents, template id for documents from a template
 	status   signing.Status
@@ -91,8 +91,8 @@ func filesOfDocument(d *signing.Document) []*signing.File {
 	return files
 }
 
-// replace replaces old by d; either may be nil. They have the same id and CreatedAt, so a list that holds both only swaps the
-// pointer.
+// replace replaces old by d; either may be nil. They have the same id and CreatedAt, so a list that holds both only
+// swaps the pointer.
 func (ds *documents) replace(old, d *signing.Document) {
 	var from, to []docList
 	if old != nil {
@@ -166,8 +166,8 @@ type Query struct {
 	Page
 }
 
-// Documents finds PDF documents. As in all lists, what is pointed to is never changed: a record that changes is replaced, so that a
-// pointer tells a version of it.
+// Documents finds PDF documents. As in all lists, what is pointed to is never changed: a record that changes is
+// replaced, so that a pointer tells a version of it.
 func (tx *Tx) Documents(q Query) Found[signing.Document] {
 	return find(tx.s.documents.lists[docList{status: q.Status, archived: tristateOf(q.Archived)}], q)
 }
@@ -182,8 +182,8 @@ func (tx *Tx) Respondents(templateID string, p Page) ([]*signing.Document, int) 
 	return find(tx.s.documents.lists[docList{owner: templateID}], Query{Page: p})()
 }
 
-// CountRespondents returns how many documents were made from the template, with the given status or, when it is empty, in
-// all.
+// CountRespondents returns how many documents were made from the template, with the given status or, when it is empty,
+// in all.
 func (tx *Tx) CountRespondents(templateID string, s signing.Status) int {
 	if l := tx.s.documents.lists[docList{owner: templateID, status: s}]; l != nil {
 		return l.n

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Found returns a page of what a query selects, and how many records it selects in all, as they were in the transaction that returned
-// the Found. Call it after the transaction: it may search every name, which needs no lock.
+// Found returns a page of what a query selects, and how many records it selects in all, as they were in the transaction
+// that returned the Found. Call it after the transaction: it may search every name, which needs no lock.
 type Found[T any] func() (page []*T, total int)
 
 // find selects from l by time and text. Without a text it looks at the records of the page only.

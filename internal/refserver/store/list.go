@@ -28,9 +28,9 @@ func (k key) compare(o key) int {
 // blockSize bounds how much one insertion copies.
 const blockSize = 256
 
-// list holds records in the order of their keys, in blocks, so that inserting, removing, and skipping to a page cost about
-// as much with 100,000 records as with 1,000. Whoever has copied the blocks of a list, which is little, reads the list as it was without
-// a lock.
+// list holds records in the order of their keys, in blocks, so that inserting, removing, and skipping to a page cost
+// about as much with 100,000 records as with 1,000. Whoever has copied the blocks of a list, which is little, reads the
+// list as it was without a lock.
 type list[T any] struct {
 	key    func(*T) key
 	name   func(*T) string // what searches look at; nil: nothing

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all, and perhaps grouped by record.
-// What one change adds is kept as one record, a batch.
+// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all, and perhaps
+// grouped by record. What one change adds is kept as one record, a batch.
 type log[T any] struct {
 	kind    Kind
 	seqOf   func(*T) *int64

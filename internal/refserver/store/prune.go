@@ -2,8 +2,8 @@ package store
 
 import "github.com/signforms/signforms-go/internal/refserver/signing"
 
-// prune drops the oldest entries of what is bounded, some at a time. Like expiry it needs no save of its own: it is saved with the
-// next change, and repeated if that gets lost.
+// prune drops the oldest entries of what is bounded, some at a time. Like expiry it needs no save of its own: it is
+// saved with the next change, and repeated if that gets lost.
 func (s *Store) prune() {
 	if due(s.audit.n, max(s.bounds.Audit, s.audit.kept)) {
 		s.dropped(KindAudit, s.audit.drop(s.bounds.Audit, s.needed))

@@ -56,8 +56,8 @@ func (w Write) About() (ids []string) {
 
 // Keeper makes what a [Store] holds durable.
 type Keeper interface {
-	// Save keeps all of the writes or none. It is called under the store's lock, so nobody sees the writes before it has returned.
-	// An error that matches [ErrRolledBack] means that nothing was kept. After any other, nobody knows.
+	// Save keeps all of the writes or none. It is called under the store's lock, so nobody sees the writes before it has
+	// returned. An error that matches [ErrRolledBack] means that nothing was kept. After any other, nobody knows.
 	Save(at time.Time, writes []Write) error
 
 	// Load calls put with every record that was kept but blobs, in any order.
@@ -91,8 +91,8 @@ func (e *Unavailable) Is(target error) bool { return target == ErrUnavailable &&
 // ErrClosed is what the error of a transaction matches after [Store.Close].
 var ErrClosed = errors.New("the server is closed")
 
-// ErrStopped is what the error of a transaction matches after a save of which nobody knows whether it was carried out. Only what is kept
-// tells, so the store takes no change until it was made anew.
+// ErrStopped is what the error of a transaction matches after a save of which nobody knows whether it was carried out.
+// Only what is kept tells, so the store takes no change until it was made anew.
 var ErrStopped = errors.New("the service has stopped: nobody knows whether its last change was saved; start it again")
 
 // keeping is the part of a Store that makes it durable.
@@ -116,8 +116,8 @@ func (s *Store) Keep(k Keeper) error {
 	return nil
 }
 
-// OnChange makes the store call fn with what each transaction wrote, in order, once it is durable. fn must not use the store,
-// wait, or change the writes. A nil fn ends the calls.
+// OnChange makes the store call fn with what each transaction wrote, in order, once it is durable. fn must not use the
+// store, wait, or change the writes. A nil fn ends the calls.
 func (s *Store) OnChange(fn func([]Write)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,8 +192,8 @@ func lastOfEach(writes []Write) []Write {
 	return out
 }
 
-// Close waits for the change under way. Then nothing is changed or saved any more, not even what the next save would carry: it follows
-// from time alone.
+// Close waits for the change under way. Then nothing is changed or saved any more, not even what the next save would
+// carry: it follows from time alone.
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -92,8 +92,8 @@ type Tx struct {
 	enqueued bool
 }
 
-// View runs fn with a consistent view of all records. It returns fn's error. It writes nothing: documents whose time has come are
-// shown as expired, and saved so with the next change.
+// View runs fn with a consistent view of all records. It returns fn's error. It writes nothing: documents whose time
+// has come are shown as expired, and saved so with the next change.
 func (s *Store) View(fn func(*Tx) error) error {
 	s.mu.RLock()
 	for s.documents.expiresBy(s.now()) != nil {
@@ -107,8 +107,8 @@ func (s *Store) View(fn func(*Tx) error) error {
 	return fn(&Tx{s: s, Now: s.now()})
 }
 
-// expire expires what is due. That needs no save of its own: it follows from the time alone, so it is repeated with the same
-// result if it gets lost.
+// expire expires what is due. That needs no save of its own: it follows from the time alone, so it is repeated with the
+// same result if it gets lost.
 func (s *Store) expire() {
 	if s.documents.expiresBy(s.now()) == nil {
 		return
@@ -121,9 +121,9 @@ func (s *Store) expire() {
 	}
 }
 
-// Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error or panics,
-// or the save fails or the store takes no changes, with an [*Unavailable], nothing has changed. fn must not call View, Update or Act of
-// the same store.
+// Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error
+// or panics, or the save fails or the store takes no changes, with an [*Unavailable], nothing has changed. fn must not
+// call View, Update or Act of the same store.
 func (s *Store) Update(fn func(*Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +196,8 @@ func set[K comparable, V any](tx *Tx, m map[K]*V, key K, value *V) {
 	tx.change(func() { put(value) }, func() { put(old) })
 }
 
-// Enqueued receives a value after transactions that added or rescheduled deliveries; several may share one value. It is for one
-// sender.
+// Enqueued receives a value after transactions that added or rescheduled deliveries; several may share one value. It is
+// for one sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
 
 // Apply stores all that a command changed: the record, its audit entries, its messages, and a pending delivery for each event and each webhook that tracks it. The Change must come from a record read in this transaction.
@@ -224,8 +224,8 @@ func (tx *Tx) Apply(c signing.Change) {
 	}
 }
 
-// Act runs one command on one document and applies what it changed, in a transaction of its own and at its time. It returns
-// the Change, the command's error, or an [*Missing].
+// Act runs one command on one document and applies what it changed, in a transaction of its own and at its time. It
+// returns the Change, the command's error, or an [*Missing].
 func (s *Store) Act(documentID string, command signing.Command) (signing.Change, error) {
 	var c signing.Change
 	err := s.Update(func(tx *Tx) error {
@@ -269,8 +269,8 @@ func (tx *Tx) missing(what, id string) *Missing {
 	return m
 }
 
-// KindOf says what has the id, in words: "PDF document", "document from a template", "template", "form", "form response", or "" for
-// nothing.
+// KindOf says what has the id, in words: "PDF document", "document from a template", "template", "form", "form
+// response", or "" for nothing.
 func (tx *Tx) KindOf(id string) string {
 	switch d := tx.s.documents.byID[id]; {
 	case d != nil && d.Kind == signing.KindTemplate:

@@ -1,5 +1,5 @@
-// Package assets holds the scripts and fonts of other projects that the pages use. They are unchanged; the larger ones are
-// compressed. LIST.md names their packages and licences, SHA256SUMS has their sums.
+// Package assets holds the scripts and fonts of other projects that the pages use. They are unchanged; the larger ones
+// are compressed. LIST.md names their packages and licences, SHA256SUMS has their sums.
 package assets
 
 import (
@@ -21,7 +21,8 @@ var sums string
 //go:embed files
 var embedded embed.FS
 
-// Version changes whenever an asset changes. Put it into the addresses of assets, so that browsers may cache them for ever.
+// Version changes whenever an asset changes. Put it into the addresses of assets, so that browsers may cache them for
+// ever.
 var Version = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(sums))
 	return hex.EncodeToString(sum[:6])

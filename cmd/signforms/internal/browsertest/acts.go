@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Click waits for the first element that the CSS selector matches, and clicks on it. The click may lead to another page.
+// Click waits for the first element that the CSS selector matches, and clicks on it. The click may lead to another
+// page.
 func (p *Page) Click(selector string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)

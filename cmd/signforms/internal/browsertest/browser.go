@@ -1,6 +1,6 @@
 // Package browsertest lets tests use the pages of the program in a real browser. It needs Chromium: the program that
-// SIGNFORMS_CHROMIUM names, or else chromium-headless-shell or chromium on the path, as Debian's packages install them. The first has
-// no windows, and takes about half of the processor time.
+// SIGNFORMS_CHROMIUM names, or else chromium-headless-shell or chromium on the path, as Debian's packages install them.
+// The first has no windows, and takes about half of the processor time.
 package browsertest
 
 import (
@@ -112,14 +112,15 @@ type Page struct {
 	allowed []string // parts of the texts of allowed errors
 }
 
-// Open opens a tab with cookies, storage and a cache of its own. The tab is closed when the test ends. An error in its console fails
-// the test, unless it was allowed.
+// Open opens a tab with cookies, storage and a cache of its own. The tab is closed when the test ends. An error in its
+// console fails the test, unless it was allowed.
 func Open(t testing.TB, screen Screen) *Page {
 	t.Helper()
 	return open(t, browser.running(t), screen, chromedp.WithNewBrowserContext())
 }
 
-// Tabs returns a function that opens tabs like Open, but they share cookies, storage and the cache, as a person's tabs do.
+// Tabs returns a function that opens tabs like Open, but they share cookies, storage and the cache, as a person's tabs
+// do.
 func Tabs(t testing.TB) (another func(Screen) *Page) {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser.running(t), chromedp.WithNewBrowserContext())
@@ -142,7 +143,8 @@ func open(t testing.TB, parent context.Context, screen Screen, options ...chrome
 	return p
 }
 
-// Show displays the page on a screen from now on, as when its window gets another size. Wait for what the page's scripts do then.
+// Show displays the page on a screen from now on, as when its window gets another size. Wait for what the page's
+// scripts do then.
 func (p *Page) Show(screen Screen) {
 	p.t.Helper()
 	scheme := "light"
@@ -194,8 +196,8 @@ func (p *Page) watchConsole() {
 	})
 }
 
-// AllowErrors allows errors in the console that contain text, such as the status of an answer that a test provokes. It also
-// allows errors that the browser reports later.
+// AllowErrors allows errors in the console that contain text, such as the status of an answer that a test provokes. It
+// also allows errors that the browser reports later.
 func (p *Page) AllowErrors(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -346,8 +348,8 @@ func Eval[T any](p *Page, expression string) T {
 	return value
 }
 
-// RequireAccessible fails the test when axe finds something serious or critical on the page, a landmark without a name of its own,
-// or an empty header of a table, or when the page is wider than the window.
+// RequireAccessible fails the test when axe finds something serious or critical on the page, a landmark without a name
+// of its own, or an empty header of a table, or when the page is wider than the window.
 func (p *Page) RequireAccessible() {
 	p.t.Helper()
 	if !Eval[bool](p, "'axe' in window") {
@@ -361,8 +363,8 @@ func (p *Page) RequireAccessible() {
 	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window: %s", Eval[string](p, "location.pathname"))
 }
 
-// RequireAccessibleOnEveryScreen shows the page on each of Screens, where it must be accessible, makes a picture, and leaves
-// it on the last.
+// RequireAccessibleOnEveryScreen shows the page on each of Screens, where it must be accessible, makes a picture, and
+// leaves it on the last.
 func (p *Page) RequireAccessibleOnEveryScreen(name string) {
 	p.t.Helper()
 	for _, screen := range slices.Sorted(maps.Keys(Screens)) {
@@ -372,8 +374,8 @@ func (p *Page) RequireAccessibleOnEveryScreen(name string) {
 	}
 }
 
-// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, for people to look at. It does nothing when
-// the variable is not set.
+// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, for people to look at. It does
+// nothing when the variable is not set.
 func (p *Page) Shot(name string) {
 	p.t.Helper()
 	folder := os.Getenv("SIGNFORMS_SHOTS")

@@ -9,8 +9,8 @@ import (
 )
 
 // BindEnv lets the environment set every flag that a command has so far. The variable of --public-url is the prefix and
-// PUBLIC_URL. A flag on the command line overrides its variable. For a flag that may be given several times, the variable holds
-// all values, separated by white space.
+// PUBLIC_URL. A flag on the command line overrides its variable. For a flag that may be given several times, the
+// variable holds all values, separated by white space.
 func BindEnv(prefix string, cmd *cobra.Command) *cobra.Command {
 	var bound []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

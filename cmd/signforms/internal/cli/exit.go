@@ -1,4 +1,5 @@
-// Package cli holds what commands share: flags, the environment, output, the terminal, progress and exit codes. It knows no server.
+// Package cli holds what commands share: flags, the environment, output, the terminal, progress and exit codes. It
+// knows no server.
 package cli
 
 import (
@@ -38,7 +39,8 @@ func UsageError(format string, args ...any) error {
 	return ExitWith(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// Interrupted returns an error that a signal caused as people read it. Others stay, and so does one that has an exit code of its own.
+// Interrupted returns an error that a signal caused as people read it. Others stay, and so does one that has an exit
+// code of its own.
 func Interrupted(err error) error {
 	if !errors.Is(err, context.Canceled) || ExitCode(err) != ExitFailure {
 		return err

@@ -44,8 +44,8 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Secret reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set. A file that
-// others on this machine can read is named on stderr.
+// Secret reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
+// A file that others on this machine can read is named on stderr.
 func Secret(stderr io.Writer, file, variable string) (string, error) {
 	if file == "" {
 		return os.Getenv(variable), nil
@@ -63,14 +63,16 @@ func Secret(stderr io.Writer, file, variable string) (string, error) {
 	return strings.TrimSpace(string(text)), nil
 }
 
-// openTo reports whether a regular file has one of these permissions. On Windows, where access is not in them, it reports false.
+// openTo reports whether a regular file has one of these permissions. On Windows, where access is not in them, it
+// reports false.
 func openTo(file string, permissions fs.FileMode) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
-// UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification names or, without an
-// absolute path in it, in that of the system or else in a folder of the user's home. It is empty when there is no home.
+// UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification
+// names or, without an absolute path in it, in that of the system or else in a folder of the user's home. It is empty
+// when there is no home.
 func UserFile(name, variable string, inHome ...string) string {
 	folder := os.Getenv(variable)
 	if !filepath.IsAbs(folder) { // the specification says to ignore a relative path

@@ -21,7 +21,8 @@ func FlagError(_ *cobra.Command, err error) error {
 	return err
 }
 
-// valueError returns what is wrong with a flag's value. It replaces the messages of Go's parsers, which name Go functions.
+// valueError returns what is wrong with a flag's value. It replaces the messages of Go's parsers, which name Go
+// functions.
 func valueError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -39,8 +40,8 @@ func valueError(err error) error {
 	return fmt.Errorf("%q: %w", invalid.GetValue(), why)
 }
 
-// Alternatives refuses more than one of these flags, and with required also none. It is called when cmd has its Args. cobra's
-// groups of flags are for completion alone: their errors print lists in Go's notation.
+// Alternatives refuses more than one of these flags, and with required also none. It is called when cmd has its Args.
+// cobra's groups of flags are for completion alone: their errors print lists in Go's notation.
 func Alternatives(cmd *cobra.Command, required bool, names ...string) {
 	if cmd.MarkFlagsMutuallyExclusive(names...); required {
 		cmd.MarkFlagsOneRequired(names...)
@@ -81,8 +82,8 @@ func (f funcFlag) Set(text string) error {
 	return f.set(text)
 }
 
-// OneOf adds a flag that takes one of these values, whatever their case. Errors name them in lower case, the shell offers them, and so does
-// usage, which has them for its %s. kind is the word for the value in the help.
+// OneOf adds a flag that takes one of these values, whatever their case. Errors name them in lower case, the shell
+// offers them, and so does usage, which has them for its %s. kind is the word for the value in the help.
 func OneOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T, set func(T) error) {
 	SomeOf(cmd, kind, name, usage, values, func(all []T) error {
 		if len(all) > 1 {
@@ -125,8 +126,8 @@ func Texts[T ~string](constants []T) (texts []string) {
 
 var errEmpty = errors.New("must not be empty: leave the flag out, or give it a value")
 
-// EmptyFlag refuses a flag of the command line that has an empty value, as --account "$NAME" has when the variable is not set. To take it
-// for a flag that was left out could choose another account, or all records.
+// EmptyFlag refuses a flag of the command line that has an empty value, as --account "$NAME" has when the variable is
+// not set. To take it for a flag that was left out could choose another account, or all records.
 func EmptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && f.Value.String() == ""
@@ -140,7 +141,8 @@ func EmptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// PlainUsages removes from the usages of all flags the backquotes around the word for a value, which help reads and a shell would show.
+// PlainUsages removes from the usages of all flags the backquotes around the word for a value, which help reads and a
+// shell would show.
 func PlainUsages(parent *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	parent.Flags().VisitAll(plain)
@@ -150,8 +152,8 @@ func PlainUsages(parent *cobra.Command) {
 	}
 }
 
-// DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means its first millisecond or, with
-// last, its last one.
+// DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means its first millisecond
+// or, with last, its last one.
 func DayFlag(at *time.Time, last bool) pflag.Value {
 	return FuncFlag("time", func(text string) error {
 		if moment, err := time.Parse(time.RFC3339, text); err == nil {
@@ -169,8 +171,9 @@ func DayFlag(at *time.Time, last bool) pflag.Value {
 	})
 }
 
-// beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others have it twice, and
-// where a zone has crossed the date line a day is missing: it begins, and ends, where the next one begins.
+// beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others
+// have it twice, and where a zone has crossed the date line a day is missing: it begins, and ends, where the next one
+// begins.
 func beginOf(day time.Time, zone *time.Location) time.Time {
 	date := day.Format(time.DateOnly)
 	from := time.Date(day.Year(), day.Month(), day.Day()-2, 12, 0, 0, 0, zone)

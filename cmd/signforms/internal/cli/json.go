@@ -11,7 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeJSON decodes a JSON text into v. It refuses unknown names, a name that stands twice in an object, and anything after the value.
+// DecodeJSON decodes a JSON text into v. It refuses unknown names, a name that stands twice in an object, and anything
+// after the value.
 func DecodeJSON(text string, v any) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -42,7 +43,8 @@ func decodingError(text string, err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// repeatedName refuses a name that stands twice in an object: encoding/json would take the last. As there, case makes no difference.
+// repeatedName refuses a name that stands twice in an object: encoding/json would take the last. As there, case makes
+// no difference.
 func repeatedName(d *json.Decoder) error {
 	token, err := d.Token()
 	if opens, ok := token.(json.Delim); err != nil || !ok {

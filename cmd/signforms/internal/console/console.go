@@ -1,8 +1,8 @@
-// Package console serves pages for developers: the sandbox's records, its logs of deliveries, requests and messages, and forms
-// to act on them.
+// Package console serves pages for developers: the sandbox's records, its logs of deliveries, requests and messages,
+// and forms to act on them.
 //
-// The pages work without JavaScript, except for placing the fields of a template. With JavaScript, lists update themselves
-// through htmx and the control API's stream of events, which all tabs of a browser share.
+// The pages work without JavaScript, except for placing the fields of a template. With JavaScript, lists update
+// themselves through htmx and the control API's stream of events, which all tabs of a browser share.
 package console
 
 import (

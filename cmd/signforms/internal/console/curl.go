@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// curl writes a request as a command for a POSIX shell. The API key is the variable SIGNFORMS_API_KEY, whatever the header has. It is
-// empty for a HEAD with a body, which curl cannot send, and for a request that is not all text: a terminal obeys control characters
-// while they are pasted.
+// curl writes a request as a command for a POSIX shell. The API key is the variable SIGNFORMS_API_KEY, whatever the
+// header has. It is empty for a HEAD with a body, which curl cannot send, and for a request that is not all text: a
+// terminal obeys control characters while they are pasted.
 func curl(method, address string, h http.Header, body []byte) string {
 	word := method
 	if strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {

@@ -229,8 +229,8 @@ func errIncomplete(err error) error {
 	return errors.New("the form did not arrive whole: send it again")
 }
 
-// uploaded returns the PDF in a form and the number of its pages, or nil and 1 when there is none. Its error is a sentence for the person
-// who uploaded the file.
+// uploaded returns the PDF in a form and the number of its pages, or nil and 1 when there is none. Its error is a
+// sentence for the person who uploaded the file.
 func (c *console) uploaded(r *http.Request) (data []byte, pages int, err error) {
 	file, header, err := r.FormFile("pdf")
 	switch {

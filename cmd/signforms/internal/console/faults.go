@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// preset is a fault that testers often need. Its button sets the fault as it is. The form below the buttons offers what happens,
-// for another operation or webhook and another number of times.
+// preset is a fault that testers often need. Its button sets the fault as it is. The form below the buttons offers what
+// happens, for another operation or webhook and another number of times.
 type preset struct {
 	Key, Button, What string
 	fault             refserver.Fault

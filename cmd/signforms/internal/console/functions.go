@@ -41,7 +41,8 @@ var functions = template.FuncMap{
 	"url":       func(l refserver.Link) string { return string(l) }, // a template prints a link as "[redacted]"
 }
 
-// sections are the entries of the menu. In lower case they are the paths of their pages, except for the first, and their icons.
+// sections are the entries of the menu. In lower case they are the paths of their pages, except for the first, and
+// their icons.
 var sections = []string{"Overview", "Documents", "Templates", "Forms", "Webhooks", "Deliveries", "Requests", "Messages", "Clock", "Faults", "Settings"}
 
 // fieldKinds returns the kinds of fields of a template.

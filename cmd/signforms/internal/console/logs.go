@@ -16,7 +16,8 @@ type deliveryList struct {
 	Deliveries []deliveryRow
 }
 
-// deliveryRow is a delivery with the URL of its webhook and a link to its document or form. Both are empty once these are deleted.
+// deliveryRow is a delivery with the URL of its webhook and a link to its document or form. Both are empty once these
+// are deleted.
 type deliveryRow struct {
 	refserver.Delivery
 	URL, Name, Path string

@@ -35,7 +35,8 @@ func (c *console) webhook(r *http.Request) (page, error) {
 	return page{Title: "Webhook", name: "webhook", Live: "webhook,delivery", Data: view}, nil
 }
 
-// families are the choices in the second step of a new webhook. Records is what the third step lets the user choose from.
+// families are the choices in the second step of a new webhook. Records is what the third step lets the user choose
+// from.
 var families = []struct {
 	Event   refserver.EventFamily
 	Title   string
@@ -77,7 +78,8 @@ func (c *console) newWebhook(r *http.Request) (page, error) {
 	return page{Title: "New webhook", name: "new-webhook", Data: view}, nil
 }
 
-// records returns the newest 100 records that a webhook of this family can track and the query selects, and how many it selects.
+// records returns the newest 100 records that a webhook of this family can track and the query selects, and how many it
+// selects.
 func (c *console) records(event refserver.EventFamily, query string) (newest []record, total int) {
 	switch event {
 	case refserver.TemplateResponse:

@@ -118,8 +118,8 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// jsonPath leaves out the embedded structs, which package json names although JSON does not have them. Every JSON name begins with a
-// small letter.
+// jsonPath leaves out the embedded structs, which package json names although JSON does not have them. Every JSON name
+// begins with a small letter.
 func jsonPath(field string) string {
 	steps := slices.DeleteFunc(strings.Split(field, "."), func(step string) bool { return step != "" && unicode.IsUpper(rune(step[0])) })
 	return strings.Join(steps, ".")

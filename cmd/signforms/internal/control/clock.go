@@ -38,7 +38,8 @@ func (a *API) advance(r *http.Request, in wire.Advance) (any, error) {
 	return a.clock(), nil
 }
 
-// stopped returns the error for a request that the end of the sandbox cut short, or err. A client that leaves gets no answer.
+// stopped returns the error for a request that the end of the sandbox cut short, or err. A client that leaves gets no
+// answer.
 func stopped(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		return err

@@ -23,8 +23,8 @@ var happenings = texts(refserver.TemplateHappening, refserver.FormHappening, ref
 	refserver.WebhookHappening, refserver.DeliveryHappening, refserver.MessageHappening, refserver.AuditHappening,
 	refserver.RequestHappening, refserver.FaultHappening, refserver.ClockHappening, refserver.WorkspaceHappening)
 
-// events streams everything that happens until the client leaves or the sandbox ends. A client that is too slow is told how many
-// events it missed, with the last one that it gets.
+// events streams everything that happens until the client leaves or the sandbox ends. A client that is too slow is told
+// how many events it missed, with the last one that it gets.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	q := readQuery(r)
 	kind := q.oneOf("kind", happenings...)

@@ -29,7 +29,8 @@ func (a *API) createDocument(ctx context.Context, server *refserver.Server, d wi
 	return server.AddDocument(d.Document)
 }
 
-// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. No file means one empty page.
+// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. No file means
+// one empty page.
 func (a *API) checkFile(ctx context.Context, data []byte, fields []refserver.TemplateField) error {
 	pages := 1
 	if data != nil {

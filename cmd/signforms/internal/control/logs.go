@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// listRequests lists the log of API requests, newest first. With misses=true it lists only requests that were refused or of which
-// something was ignored.
+// listRequests lists the log of API requests, newest first. With misses=true it lists only requests that were refused
+// or of which something was ignored.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
 	operation, status := refserver.Operation(q.oneOf("operation", texts(refserver.Operations()...)...)), q.number("status", 0, 100, 599)

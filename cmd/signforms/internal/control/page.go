@@ -88,8 +88,8 @@ func (q *query) fail(format string, args ...any) {
 	}
 }
 
-// check returns what is wrong with the query: a bad value, or a parameter that the operation does not read. Call it after all
-// parameters were read.
+// check returns what is wrong with the query: a bad value, or a parameter that the operation does not read. Call it
+// after all parameters were read.
 func (q *query) check() error {
 	slices.Sort(q.known)
 	q.known = slices.Compact(q.known)

@@ -13,11 +13,12 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// RelayPrefix is the path in the sandbox to which webhooks of relays are delivered. A listener passes the attempts on to a target
-// that the sandbox itself cannot reach.
+// RelayPrefix is the path in the sandbox to which webhooks of relays are delivered. A listener passes the attempts on
+// to a target that the sandbox itself cannot reach.
 const RelayPrefix = "/relay/"
 
-// leastRelayID is the least length of a relay's id. The id must be hard to guess: anyone who knows it can deliver to the listener.
+// leastRelayID is the least length of a relay's id. The id must be hard to guess: anyone who knows it can deliver to
+// the listener.
 const leastRelayID = 20
 
 func checkRelayID(id string) error {
@@ -79,7 +80,8 @@ func (a *API) unheard() (ids []string) {
 	return ids
 }
 
-// Relay returns the handler below [RelayPrefix], which receives the attempts for relays. It answers with what the listener reports.
+// Relay returns the handler below [RelayPrefix], which receives the attempts for relays. It answers with what the
+// listener reports.
 func (a *API) Relay() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -105,7 +107,8 @@ func (a *API) Relay() http.Handler {
 // hopHeaders are headers of the connection between listener and target, which are not passed on.
 var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "Trailer", "Upgrade"}
 
-// relayStream streams the attempts of a relay to its listener, until the relay has no webhooks any more, as after a reset.
+// relayStream streams the attempts of a relay to its listener, until the relay has no webhooks any more, as after a
+// reset.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	watcher, stop, err := a.watch()

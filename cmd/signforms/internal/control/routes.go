@@ -83,7 +83,8 @@ func onRecord(do func(*refserver.Server, string) error) handler {
 	return bare(func(a *API, r *http.Request) (any, error) { return nil, do(a.server, r.PathValue("id")) })
 }
 
-// onDocument wraps an operation on the document that the path names. It has no other input, and its result is the changed document.
+// onDocument wraps an operation on the document that the path names. It has no other input, and its result is the
+// changed document.
 func onDocument(do func(*refserver.Server, string) error) handler {
 	return bare(func(a *API, r *http.Request) (any, error) { return a.acted(r, do(a.server, r.PathValue("id"))) })
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For a wrong record the
-// error is an [*Error] with a Path.
+// Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For
+// a wrong record the error is an [*Error] with a Path.
 func (a *API) Apply(ctx context.Context, s *wire.Seed) (*wire.Seeded, error) {
 	trial, err := refserver.Start(&refserver.Options{Behind: a.server})
 	if err != nil {

@@ -18,7 +18,8 @@ const (
 // waitable is the key of a value in the context of a request to a list that can be waited for.
 type waitable struct{}
 
-// waiting wraps a list so that it can wait for items that match: with wait=10s, until there are as many as count says, 1 by default.
+// waiting wraps a list so that it can wait for items that match: with wait=10s, until there are as many as count says,
+// 1 by default.
 func waiting(list handler) handler {
 	return func(a *API, r *http.Request) (any, error) {
 		q := readQuery(r)

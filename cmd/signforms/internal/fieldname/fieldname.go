@@ -1,4 +1,5 @@
-// Package fieldname says how the users of a command line, a page or the control API call a field that an error names as Go does.
+// Package fieldname says how the users of a command line, a page or the control API call a field that an error names as
+// Go does.
 package fieldname
 
 import (
@@ -6,8 +7,9 @@ import (
 	"strings"
 )
 
-// Words returns the words for a field such as Receivers[0].Email: email of receiver 1. names holds words for whole paths, for names
-// within a path, and with [] behind them for the elements of a list. An element is counted from 1. A name that is not in names stays; one with empty words is left out.
+// Words returns the words for a field such as Receivers[0].Email: email of receiver 1. names holds words for whole
+// paths, for names within a path, and with [] behind them for the elements of a list. An element is counted from 1. A
+// name that is not in names stays; one with empty words is left out.
 func Words(path string, names map[string]string) string {
 	if words, known := names[path]; known {
 		return words

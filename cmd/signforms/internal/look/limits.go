@@ -6,8 +6,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// limit returns the maxlength of an input for a "name", "reason", "text" or "url". Templates call it. Browsers count some characters
-// as two, so they never allow more than the service.
+// limit returns the maxlength of an input for a "name", "reason", "text" or "url". Templates call it. Browsers count
+// some characters as two, so they never allow more than the service.
 func limit(what string) (int, error) {
 	switch what {
 	case "name":

@@ -1,4 +1,5 @@
-// Package look holds what all pages share: the style sheet, the pages of a PDF, and headers that isolate a page from other sites.
+// Package look holds what all pages share: the style sheet, the pages of a PDF, and headers that isolate a page from
+// other sites.
 package look
 
 import (
@@ -57,8 +58,8 @@ func Keep(h http.Header, contentType string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// ServeCompressed serves content that was compressed with gzip and never changes under its address. It decompresses the content
-// for clients that do not accept gzip.
+// ServeCompressed serves content that was compressed with gzip and never changes under its address. It decompresses the
+// content for clients that do not accept gzip.
 func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string, compressed []byte) {
 	h := w.Header()
 	Keep(h, contentType)
@@ -84,9 +85,9 @@ func Guard(next http.Handler, frames []string) http.Handler {
 	})
 }
 
-// Secure sets the headers of a page. Scripts, styles and everything else may come only from the page's own origin, and not be
-// inline. No address is sent to other sites, and caches store nothing. frames are the origins that may show the page in a frame;
-// if it is empty, no site may.
+// Secure sets the headers of a page. Scripts, styles and everything else may come only from the page's own origin, and
+// not be inline. No address is sent to other sites, and caches store nothing. frames are the origins that may show the
+// page in a frame; if it is empty, no site may.
 func Secure(h http.Header, frames []string) {
 	ancestors := "'none'"
 	if len(frames) > 0 {
@@ -103,8 +104,8 @@ func Secure(h http.Header, frames []string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// SecureFile changes the headers of [Secure] to those of an uploaded file. The file runs no scripts, and other sites cannot show it
-// in a frame.
+// SecureFile changes the headers of [Secure] to those of an uploaded file. The file runs no scripts, and other sites
+// cannot show it in a frame.
 func SecureFile(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	h.Del("X-Frame-Options")

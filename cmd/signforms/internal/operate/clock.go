@@ -61,8 +61,8 @@ func newClockAdvance() *cobra.Command {
 	})
 }
 
-// cutShort returns the error of an advance that was interrupted, with where the clock is, or of one that the sandbox's end cut short.
-// It returns other errors as they are.
+// cutShort returns the error of an advance that was interrupted, with where the clock is, or of one that the sandbox's
+// end cut short. It returns other errors as they are.
 func cutShort(ctx context.Context, c *wire.Client, began wire.Clock, by wire.Duration, err error) error {
 	if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Code == "stopping" {
 		return cli.ExitWith(cli.ExitPartial, err)

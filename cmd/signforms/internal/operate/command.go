@@ -22,8 +22,8 @@ type target struct {
 	json       bool
 }
 
-// newSandboxCommand returns a command that acts on a workspace of a running sandbox. work returns what --json prints, and a function
-// that prints it for people.
+// newSandboxCommand returns a command that acts on a workspace of a running sandbox. work returns what --json prints,
+// and a function that prints it for people.
 func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error)) *cobra.Command {
 	return inWorkspace(cmd).command(cmd, work)
 }

@@ -201,8 +201,8 @@ func (l *listener) post(ctx context.Context, attempt wire.RelayedAttempt) (answe
 	return wire.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), maxRelayed)]}, cut
 }
 
-// forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that shuts down
-// may wait for them.
+// forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that
+// shuts down may wait for them.
 var forwarding = &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second}
 
 // unreachable says why the target gave no answer, and what to do when nothing listens there.

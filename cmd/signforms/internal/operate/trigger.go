@@ -199,7 +199,8 @@ func (t *trigger) find(ctx context.Context, template bool) (*refserver.DocumentS
 	return &page.Items[0], nil
 }
 
-// signer returns who acts: the signer of --set or, among the signers in turn, the first for whom the event would be new.
+// signer returns who acts: the signer of --set or, among the signers in turn, the first for whom the event would be
+// new.
 func (t *trigger) signer(d *refserver.DocumentState, news func(refserver.SignerState) bool) (string, error) {
 	if named := t.overrides["signer"]; named != "" {
 		return named, nil

@@ -13,8 +13,8 @@ import (
 // isSide reports whether a page may be so wide or high. NaN is no side.
 func isSide(points float64) bool { return points > 0 && points <= maxSide }
 
-// unpackable returns ErrTooHeavy if a number of an object is above maxObjects, or the streams unpack to more than maxUnpacked bytes. Streams that cannot be unpacked do not count:
-// viewers leave them out, too.
+// unpackable returns ErrTooHeavy if a number of an object is above maxObjects, or the streams unpack to more than
+// maxUnpacked bytes. Streams that cannot be unpacked do not count: viewers leave them out, too.
 func unpackable(ctx *model.Context) error {
 	left := int64(maxUnpacked)
 	for number, entry := range ctx.Table {
@@ -34,7 +34,8 @@ func unpackable(ctx *model.Context) error {
 	return nil
 }
 
-// orderCorners makes the boxes of pages begin at their lower left corner. PDF allows any two opposite corners; pdfcpu does not.
+// orderCorners makes the boxes of pages begin at their lower left corner. PDF allows any two opposite corners; pdfcpu
+// does not.
 func orderCorners(ctx *model.Context) {
 	for _, entry := range ctx.Table {
 		page, ok := entry.Object.(types.Dict)
@@ -61,7 +62,8 @@ func orderedBox(ctx *model.Context, box types.Array) types.Array {
 	return types.NewNumberArray(min(at[0], at[2]), min(at[1], at[3]), max(at[0], at[2]), max(at[1], at[3]))
 }
 
-// shown returns what a viewer shows of a page: the part of the crop box that is in the media box, or the media box if there is none.
+// shown returns what a viewer shows of a page: the part of the crop box that is in the media box, or the media box if
+// there is none.
 func shown(media, crop *types.Rectangle) *types.Rectangle {
 	if media == nil || crop == nil {
 		return crop
@@ -73,8 +75,9 @@ func shown(media, crop *types.Rectangle) *types.Rectangle {
 	return both
 }
 
-// wholeStreams refuses a file with a stream that does not end where its Length says. pdfcpu takes that many bytes, viewers look for the
-// end, and so they see more. It also refuses a stream with a filter under F, which viewers use and pdfcpu does not.
+// wholeStreams refuses a file with a stream that does not end where its Length says. pdfcpu takes that many bytes,
+// viewers look for the end, and so they see more. It also refuses a stream with a filter under F, which viewers use and
+// pdfcpu does not.
 func wholeStreams(ctx *model.Context, data []byte) error {
 	for number, entry := range ctx.Table {
 		var stream types.StreamDict

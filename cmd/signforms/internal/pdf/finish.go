@@ -9,8 +9,9 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 )
 
-// Finish makes the file of a completed document: the original with the marks on it, then the pages of the certificate, sealed as a
-// whole. [Inspect] must accept the original. Store the result: it differs in each call, because a seal contains random numbers.
+// Finish makes the file of a completed document: the original with the marks on it, then the pages of the certificate,
+// sealed as a whole. [Inspect] must accept the original. Store the result: it differs in each call, because a seal
+// contains random numbers.
 func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (finished []byte, err error) {
 	defer damagedIfPanics(&err)
 	ctx, _, err := assemble(original, marks, cert)
@@ -20,8 +21,8 @@ func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (fi
 	return sealer.seal(ctx, cert.Finished)
 }
 
-// Stamp returns the original with the marks on it, as Finish draws them, without footer, certificate and seal. [Inspect] must accept
-// the original.
+// Stamp returns the original with the marks on it, as Finish draws them, without footer, certificate and seal.
+// [Inspect] must accept the original.
 func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	defer damagedIfPanics(&err)
 	ctx, err := read(original)

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic; Droid Sans Fallback covers Chinese and Japanese; Nanum
-// Square covers Korean. No font covers scripts that need shaping, such as Arabic and Devanagari.
+// The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic; Droid Sans Fallback covers Chinese and
+// Japanese; Nanum Square covers Korean. No font covers scripts that need shaping, such as Arabic and Devanagari.
 const (
 	fontRegular = "regular"
 	fontBold    = "bold"

@@ -8,9 +8,10 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
-// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws a form with all that
-// it drew before, and a form with the marks. What one leaves behind cannot reach the next: a transformation, a clip, a hidden layer,
-// half a text. Tags for screen readers go. Annotations stay, and viewers draw them over the marks.
+// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws a
+// form with all that it drew before, and a form with the marks. What one leaves behind cannot reach the next: a
+// transformation, a clip, a hidden layer, half a text. Tags for screen readers go. Annotations stay, and viewers draw
+// them over the marks.
 func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) error {
 	overlay, err := drawOverlay(sheets, marks, footer)
 	if err != nil {
@@ -50,7 +51,8 @@ func (s sheet) matrix() types.Array {
 	return types.NewNumberArray(1, 0, 0, 1, left, bottom)
 }
 
-// graft copies objects from one file into another. moved holds the references to copies, by the numbers of the originals.
+// graft copies objects from one file into another. moved holds the references to copies, by the numbers of the
+// originals.
 type graft struct {
 	from, to *model.Context
 	moved    map[int]types.IndirectRef

@@ -1,8 +1,8 @@
-// Package pdf handles the PDFs of the sandbox. It checks uploaded PDFs and draws PDFs of its own. It finishes a signed document:
-// it stamps the values on it, adds a certificate and seals the whole.
+// Package pdf handles the PDFs of the sandbox. It checks uploaded PDFs and draws PDFs of its own. It finishes a signed
+// document: it stamps the values on it, adds a certificate and seals the whole.
 //
-// Start with [Inspect], [Draw] and [Finish]. The package uses neither files nor the network. All functions are safe for concurrent
-// use.
+// Start with [Inspect], [Draw] and [Finish]. The package uses neither files nor the network. All functions are safe for
+// concurrent use.
 package pdf
 
 import (
@@ -41,7 +41,8 @@ var (
 	ErrTooHeavy  = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
-// errNoPage is the error of a mark on a page that the file does not have. To leave it out would lose what somebody signed.
+// errNoPage is the error of a mark on a page that the file does not have. To leave it out would lose what somebody
+// signed.
 var errNoPage = errors.New("the PDF has too few pages")
 
 // ErrBusy is no reason to refuse a file: other files, or other programs, took all the time there was.
@@ -78,8 +79,9 @@ func init() {
 	model.ConfigPath = "disable" // otherwise pdfcpu writes its configuration into the user's home
 }
 
-// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for signing: it finishes
-// the file to find out. A hostile file can make it end the process, for lack of memory or of stack.
+// Inspect returns the pages of a PDF. It fails with one of this package's errors when the file cannot be used for
+// signing: it finishes the file to find out. A hostile file can make it end the process, for lack of memory or of
+// stack.
 func Inspect(data []byte) (pages []Page, err error) {
 	defer damagedIfPanics(&err)
 	if len(data) > MaxSize {
@@ -142,8 +144,8 @@ func read(data []byte) (*model.Context, error) {
 	return ctx, unpackable(ctx)
 }
 
-// readValid does the work of read. It does not use pdfcpu's package api, because the dependencies of that package add 50 ms to
-// every start of the program.
+// readValid does the work of read. It does not use pdfcpu's package api, because the dependencies of that package add
+// 50 ms to every start of the program.
 func readValid(data []byte) (*model.Context, error) {
 	ctx, err := pdfcpu.Read(bytes.NewReader(data), configuration())
 	if err != nil {
@@ -159,7 +161,8 @@ func readValid(data []byte) (*model.Context, error) {
 	return ctx, validate.XRefTable(ctx)
 }
 
-// configuration makes pdfcpu write plain objects and an ordinary cross-reference table, so that the seal's placeholder can be found.
+// configuration makes pdfcpu write plain objects and an ordinary cross-reference table, so that the seal's placeholder
+// can be found.
 func configuration() *model.Configuration {
 	conf := model.NewDefaultConfiguration()
 	conf.ValidationMode = model.ValidationRelaxed

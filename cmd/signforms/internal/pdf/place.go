@@ -1,7 +1,8 @@
 package pdf
 
-// Where a value stands in its box. The signing page shows it there before it is stamped: static/stamp.js of package signpages has the
-// same functions, and testdata/stamp.json has what both return. Coordinates are points from the top left corner of the box.
+// Where a value stands in its box. The signing page shows it there before it is stamped: static/stamp.js of package
+// signpages has the same functions, and testdata/stamp.json has what both return. Coordinates are points from the top
+// left corner of the box.
 
 // leading is the line height, as a multiple of the font size.
 const leading = 1.2

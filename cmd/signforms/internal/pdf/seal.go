@@ -25,8 +25,8 @@ import (
 	"github.com/smallstep/pkcs7"
 )
 
-// Sealer signs finished files with its own key. Its certificate is self-signed: a viewer shows that the file was not changed, but
-// that the identity of the sealer is not verified. It is safe for concurrent use.
+// Sealer signs finished files with its own key. Its certificate is self-signed: a viewer shows that the file was not
+// changed, but that the identity of the sealer is not verified. It is safe for concurrent use.
 type Sealer struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate

@@ -8,8 +8,9 @@ import (
 	"strconv"
 )
 
-// fpdf declares for each font that all 65,536 characters of the basic plane may occur. Viewers such as pdf.js prepare for all of
-// them, which takes several times as long as drawing a page. slim replaces the declaration by the characters that do occur.
+// fpdf declares for each font that all 65,536 characters of the basic plane may occur. Viewers such as pdf.js prepare
+// for all of them, which takes several times as long as drawing a page. slim replaces the declaration by the characters
+// that do occur.
 var (
 	toUnicode = regexp.MustCompile(`(?s)/BaseFont /utf8(\w+)\n/Encoding /Identity-H.*?(<</Length \d+>>\nstream\n(.*?)\nendstream)`)
 	everyRune = []byte("1 beginbfrange\n<0000> <FFFF> <0000>\nendbfrange")

@@ -82,8 +82,8 @@ func (c *canvas) picture(name string, file []byte, x, y, w, h float64) {
 	c.ImageOptions(name, x+at.x, y+at.y, at.width, at.height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
 }
 
-// plainPNG writes a PNG anew, with 8 bits per channel and without interlacing. fpdf reads no other, takes over data that unpacks to
-// more than the picture, and panics on data that unpacks to less.
+// plainPNG writes a PNG anew, with 8 bits per channel and without interlacing. fpdf reads no other, takes over data
+// that unpacks to more than the picture, and panics on data that unpacks to less.
 func plainPNG(file []byte) (*bytes.Buffer, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -121,8 +121,8 @@ func (c *canvas) fit(x, y, w, h float64, text, font string) {
 	}
 }
 
-// sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a box. If it fits in no size, sizeFor
-// returns the smallest. A binary search, because wrapping a long text takes tens of milliseconds.
+// sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a box. If it fits in no
+// size, sizeFor returns the smallest. A binary search, because wrapping a long text takes tens of milliseconds.
 func (c *canvas) sizeFor(text, font string, w, h float64) float64 {
 	sizes := textSizes(h)
 	return sizes[sort.Search(len(sizes)-1, func(i int) bool {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// wrap splits text into lines of at most width w. It breaks lines at spaces and between Chinese and Japanese characters. It breaks
-// inside a word only when the word is wider than a line.
+// wrap splits text into lines of at most width w. It breaks lines at spaces and between Chinese and Japanese
+// characters. It breaks inside a word only when the word is wider than a line.
 func (c *canvas) wrap(text, font string, size, w float64) []string {
 	var lines []string
 	for paragraph := range strings.SplitSeq(norm.NFC.String(text), "\n") { // the fonts have é, and no accent to put on an e
@@ -37,7 +37,8 @@ func (c *canvas) wrapLine(text, font string, size, w float64) []string {
 	return append(lines, strings.TrimSpace(line))
 }
 
-// prefix returns as many characters of text as fit, at least one. It measures each character once, because the fonts have no kerning.
+// prefix returns as many characters of text as fit, at least one. It measures each character once, because the fonts
+// have no kerning.
 func (c *canvas) prefix(text, font string, size, w float64) string {
 	var wide float64
 	for i, r := range text {

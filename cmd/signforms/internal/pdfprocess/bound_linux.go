@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bound makes the kernel enforce the bounds of this process. What the Go runtime has reserved up to now does not count. When
-// memory runs out in a container, the kernel ends this process rather than the sandbox.
+// bound makes the kernel enforce the bounds of this process. What the Go runtime has reserved up to now does not count.
+// When memory runs out in a container, the kernel ends this process rather than the sandbox.
 func bound(memory uint64) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // fails only where there is no /proc
 	var space, data, other uint64                                   // in pages

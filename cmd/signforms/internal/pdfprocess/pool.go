@@ -1,5 +1,6 @@
-// Package pdfprocess inspects and finishes PDFs in processes of their own, because a hostile file can end the process that reads it.
-// The program starts itself for each file, and the process bounds its memory and its processor time before it reads a byte.
+// Package pdfprocess inspects and finishes PDFs in processes of their own, because a hostile file can end the process
+// that reads it. The program starts itself for each file, and the process bounds its memory and its processor time
+// before it reads a byte.
 //
 // Start with [New] and [Main]. The work itself is in package pdf.
 package pdfprocess
@@ -41,9 +42,9 @@ type kind struct {
 	memory int           // megabytes of each, on top of what the program takes to start
 }
 
-// New returns a pool. A program needs one: its processes have up to 880 MB together, besides what each takes to start. Inspecting has
-// room of its own, so that uploads do not wait for files that take long to finish, and less memory, so that what was accepted can be
-// finished.
+// New returns a pool. A program needs one: its processes have up to 880 MB together, besides what each takes to start.
+// Inspecting has room of its own, so that uploads do not wait for files that take long to finish, and less memory, so
+// that what was accepted can be finished.
 func New() *Pool {
 	return &Pool{
 		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead},
@@ -51,8 +52,8 @@ func New() *Pool {
 	}
 }
 
-// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with [pdf.ErrBusy]. A file
-// that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
+// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with
+// [pdf.ErrBusy]. A file that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
 func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	if len(data) > pdf.MaxSize {
 		return nil, pdf.ErrTooLarge
@@ -61,15 +62,15 @@ func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
 	return a.Pages, err
 }
 
-// Finish is [pdf.Finish] in another process. It waits for others as Inspect does. A file that exceeds the bounds of the process fails
-// with [pdf.ErrTooHeavy].
+// Finish is [pdf.Finish] in another process. It waits for others as Inspect does. A file that exceeds the bounds of the
+// process fails with [pdf.ErrTooHeavy].
 func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, cert pdf.Certificate, sealer *pdf.Sealer) ([]byte, error) {
 	a, err := p.finishing.run(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
 	return a.content, err
 }
 
-// Stamp is [pdf.Stamp] in another process, of those that finish files. It waits for others as Inspect does. A file that exceeds the
-// bounds of the process fails with [pdf.ErrTooHeavy].
+// Stamp is [pdf.Stamp] in another process, of those that finish files. It waits for others as Inspect does. A file that
+// exceeds the bounds of the process fails with [pdf.ErrTooHeavy].
 func (p *Pool) Stamp(ctx context.Context, original []byte, marks []pdf.Mark) ([]byte, error) {
 	a, err := p.finishing.run(ctx, job{Stamp: true, Marks: marks}, original)
 	return a.content, err
@@ -155,7 +156,8 @@ func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err e
 	return a, a.err()
 }
 
-// command returns the command that starts this program as a process for one PDF. The process gets no other variable: it needs none.
+// command returns the command that starts this program as a process for one PDF. The process gets no other variable: it
+// needs none.
 func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
 	if !handled {
 		return nil, errors.New("pdfprocess: the program has not called Main")

@@ -13,17 +13,19 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
-// variable is set in the environment of the processes that a Pool starts, to the megabytes of memory that each may have.
+// variable is set in the environment of the processes that a Pool starts, to the megabytes of memory that each may
+// have.
 const variable = "SIGNFORMS_PDF_PROCESS"
 
 // maxStack bounds the stack of a goroutine in bytes, and with it how deeply a file may be nested.
 const maxStack = 64 << 20
 
-// handled is set by Main. Without it, the processes of a Pool would do what their program does, and start processes of their own.
+// handled is set by Main. Without it, the processes of a Pool would do what their program does, and start processes of
+// their own.
 var handled bool
 
-// Main does the job of a process that a [Pool] has started, and ends the process. In any other process it returns at once. A program that
-// uses a Pool calls it before it does anything else; so does the TestMain of a test.
+// Main does the job of a process that a [Pool] has started, and ends the process. In any other process it returns at
+// once. A program that uses a Pool calls it before it does anything else; so does the TestMain of a test.
 func Main() {
 	handled = true
 	memory := os.Getenv(variable)

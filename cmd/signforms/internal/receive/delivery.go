@@ -25,7 +25,8 @@ func Webhook() *cobra.Command {
 		newWebhookSign(), newWebhookVerify(), newWebhookDiagnose())
 }
 
-// delivery is one delivery from a file or from stdin. Its headers come from flags or, with --request, from the file itself.
+// delivery is one delivery from a file or from stdin. Its headers come from flags or, with --request, from the file
+// itself.
 type delivery struct {
 	secrets webhookSecrets
 	headers []string

@@ -19,7 +19,8 @@ import (
 
 // Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
 type Replacer struct {
-	// Marks has numbers and booleans replaced by texts that say so, equal numbers by equal ones, instead of by 1 and false.
+	// Marks has numbers and booleans replaced by texts that say so, equal numbers by equal ones, instead of by 1 and
+	// false.
 	Marks bool
 
 	made  map[string]string // replacements by value

@@ -1,5 +1,5 @@
-// Package sandbox holds what commands know of a running sandbox: where it is, which variables name it, and what to do when it does not
-// answer.
+// Package sandbox holds what commands know of a running sandbox: where it is, which variables name it, and what to do
+// when it does not answer.
 package sandbox
 
 import (

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder fills a seed from YAML. The yaml package could do this, but its errors name Go types, and lack the line for types that
-// decode themselves.
+// decoder fills a seed from YAML. The yaml package could do this, but its errors name Go types, and lack the line for
+// types that decode themselves.
 type decoder struct {
 	file   *File
 	folder string

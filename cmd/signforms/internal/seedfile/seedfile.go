@@ -24,7 +24,8 @@ type File struct {
 // maxSize bounds a seed file, and each PDF that it names.
 const maxSize = 32 << 20
 
-// Read reads a seed file. Names of PDFs in it are relative to its folder. Errors begin with the file's name and the line.
+// Read reads a seed file. Names of PDFs in it are relative to its folder. Errors begin with the file's name and the
+// line.
 func Read(name string) (*File, error) {
 	text, err := readFile(name)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// dataFile returns the default file for the state. It is in the folder where the system keeps the data of the user's programs.
+// dataFile returns the default file for the state. It is in the folder where the system keeps the data of the user's
+// programs.
 func dataFile() (file string, err error) {
 	if local := os.Getenv("LocalAppData"); runtime.GOOS == "windows" && local != "" { // the others go to other machines with the user
 		return filepath.Join(local, "signforms", "sandbox.db"), nil

@@ -16,7 +16,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a setting on.
+// parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a
+// setting on.
 func parseProfile(settings []string) (p refserver.Profile, err error) {
 	fields := reflect.ValueOf(&p).Elem()
 	for _, setting := range settings {
@@ -35,7 +36,8 @@ func parseProfile(settings []string) (p refserver.Profile, err error) {
 	return p, nil
 }
 
-// clientEndpoints returns the endpoints for a client of a service with the profile. It knows best what is wrong with them.
+// clientEndpoints returns the endpoints for a client of a service with the profile. It knows best what is wrong with
+// them.
 func clientEndpoints(p refserver.Profile) (endpoints map[signforms.Operation]signforms.Endpoint, err error) {
 	text, err := json.Marshal(p.Endpoints) // both are written alike
 	if err == nil {

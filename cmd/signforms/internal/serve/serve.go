@@ -1,4 +1,5 @@
-// Package serve holds the command that runs a sandbox: the reference service with its state in a file, the control API and the pages.
+// Package serve holds the command that runs a sandbox: the reference service with its state in a file, the control API
+// and the pages.
 package serve
 
 import (

@@ -1,5 +1,5 @@
-// Package service holds the commands that read from the service or void, and how every command finds it: [Connection]. Package
-// batch sends and reminds, package probe shows what an account answers.
+// Package service holds the commands that read from the service or void, and how every command finds it: [Connection].
+// Package batch sends and reminds, package probe shows what an account answers.
 package service
 
 import (

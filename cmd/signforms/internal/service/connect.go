@@ -92,8 +92,8 @@ func (c *Connection) AddFlagsOnce(cmd *cobra.Command) {
 	c.cmd, c.maxAttempts = cmd, 1
 }
 
-// Resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings, and
-// normalises the address.
+// Resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings,
+// and normalises the address.
 func (c *Connection) Resolve() error {
 	if err := c.fill(); err != nil {
 		return err
@@ -275,7 +275,8 @@ func (c *Connection) BaseURL() string { return c.baseURL }
 // IsSandbox reports whether the service is a running sandbox.
 func (c *Connection) IsSandbox() bool { return c.sandbox != "" }
 
-// Account returns what names the account: the workspace or, where none is named, a keyed hash of the API key, which chooses it then.
+// Account returns what names the account: the workspace or, where none is named, a keyed hash of the API key, which
+// chooses it then.
 func (c *Connection) Account() string {
 	if c.workspace != "" {
 		return c.workspace
@@ -297,8 +298,8 @@ func (c *Connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint,
 	return all, err
 }
 
-// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as they differ, or
-// the JSON of a [signforms.Endpoint].
+// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as
+// they differ, or the JSON of a [signforms.Endpoint].
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {

@@ -22,7 +22,8 @@ var flags = map[string]string{
 	"Message": "message", "Mail.Subject": "--subject", "Mail.Message": "--message", "Variables[]": "variable", "Value": "value",
 }
 
-// InFlags returns an error of the SDK as users of the command line read it: wrong inputs have the names of flags. Other errors stay.
+// InFlags returns an error of the SDK as users of the command line read it: wrong inputs have the names of flags. Other
+// errors stay.
 func InFlags(err error) error {
 	e, ok := err.(*signforms.Error)
 	if !ok {

@@ -81,7 +81,8 @@ func archivedFlag(archived **bool) pflag.Value {
 	})
 }
 
-// onePage returns the records of a page as a sequence. A page that says that it is another than the one asked for is an error.
+// onePage returns the records of a page as a sequence. A page that says that it is another than the one asked for is an
+// error.
 func onePage[T any](asked int, page *signforms.Page[T], err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		if err == nil && page.Pagination != nil && page.Pagination.CurrentPage > 0 && page.Pagination.CurrentPage != asked {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// detached lets a request other than a GET finish after Ctrl+C, within the time of its attempt. If it were cut off, its outcome
-// would be unknown.
+// detached lets a request other than a GET finish after Ctrl+C, within the time of its attempt. If it were cut off, its
+// outcome would be unknown.
 type detached struct{ next http.RoundTripper }
 
 func (d detached) RoundTrip(req *http.Request) (*http.Response, error) {

@@ -15,7 +15,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// The first and the longest wait between two looks at a document, and how long the last look may take, which is at the end of the time.
+// The first and the longest wait between two looks at a document, and how long the last look may take, which is at the
+// end of the time.
 const (
 	firstLook   = time.Second
 	longestLook = 30 * time.Second

@@ -146,8 +146,8 @@ func (c *Connection) excluded(ctx context.Context, own, stranger string) proof {
 	return proof{cannotTell, "the service answers " + stranger + " alike"}
 }
 
-// stranger returns a random text in the form of an API key or an id, which most likely nobody has. It keeps what stands before the last
-// separator that six characters follow: a service may look at that alone.
+// stranger returns a random text in the form of an API key or an id, which most likely nobody has. It keeps what stands
+// before the last separator that six characters follow: a service may look at that alone.
 func stranger(text string) string {
 	kept := strings.LastIndexAny(text[:max(0, len(text)-6)], "_-") + 1
 	letters := "abcdefghijklmnopqrstuvwxyz"

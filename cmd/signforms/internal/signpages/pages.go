@@ -1,8 +1,8 @@
-// Package signpages serves the pages for signers and respondents: the signing page, the form page, and the script with which a
-// site embeds signing.
+// Package signpages serves the pages for signers and respondents: the signing page, the form page, and the script with
+// which a site embeds signing.
 //
-// A link's secret is part of its path. The pages set no cookies, send no address to other sites and load nothing from them. They
-// work in a simpler form without JavaScript.
+// A link's secret is part of its path. The pages set no cookies, send no address to other sites and load nothing from
+// them. They work in a simpler form without JavaScript.
 package signpages
 
 import (
@@ -25,7 +25,8 @@ import (
 type Options struct {
 	// Frames are the origins whose pages may embed signing, such as https://app.example.com. Empty means that no page may.
 	Frames []string
-	// Document returns the PDF of a document as it stands: with all that was entered, and the finished file once it is made.
+	// Document returns the PDF of a document as it stands: with all that was entered, and the finished file once it is
+	// made.
 	Document func(context.Context, refserver.DocumentState) ([]byte, error)
 	// Logger gets a line for each file or page that cannot be shown. It gets no link and no personal data.
 	Logger *slog.Logger
@@ -117,7 +118,8 @@ func (p *pages) tooLarge(w http.ResponseWriter, title string) {
 	p.message(w, http.StatusRequestEntityTooLarge, title, "What you entered is larger than 8 MB. Go back and draw or write less.", "")
 }
 
-// message shows a page with a title and one sentence. ended is the word for an embedding page why the link leads to nothing.
+// message shows a page with a title and one sentence. ended is the word for an embedding page why the link leads to
+// nothing.
 func (p *pages) message(w http.ResponseWriter, status int, title, text, ended string) {
 	p.render(w, status, "message", struct{ Title, Text, Ended, Frames, Assets string }{title, text, ended, strings.Join(p.options.Frames, " "), prefix})
 }

@@ -78,8 +78,8 @@ type signPage struct {
 	People          []person
 }
 
-// lead says where the document stands: a sentence with names in its middle, for which a browser finds out the direction of writing.
-// Ended is the word for an embedding page why this person can do nothing more, without having signed.
+// lead says where the document stands: a sentence with names in its middle, for which a browser finds out the direction
+// of writing. Ended is the word for an embedding page why this person can do nothing more, without having signed.
 type lead struct{ State, Class, Text, Names, Rest, Ended string }
 
 // field is one field of a signer.
@@ -101,8 +101,8 @@ func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
 	p.render(w, http.StatusOK, "sign", page)
 }
 
-// events returns the events for an embedding page after an act, or after "told", when the page has told it. The document must show
-// that the act happened.
+// events returns the events for an embedding page after an act, or after "told", when the page has told it. The
+// document must show that the act happened.
 func events(did string, v visit) (all []string) {
 	switch {
 	case did == "signed" && !v.signer.SignedAt.IsZero(), did == "declined" && !v.signer.DeclinedAt.IsZero():
@@ -227,8 +227,8 @@ func fields(r *http.Request, v visit) []field {
 	return own
 }
 
-// sortForReading sorts fields by page, and on a page by lines and from left to right. A line has all fields whose middle is above the
-// bottom of its highest.
+// sortForReading sorts fields by page, and on a page by lines and from left to right. A line has all fields whose
+// middle is above the bottom of its highest.
 func sortForReading(fields []field) {
 	middle := func(f field) float64 { return f.Y + f.Height/2 }
 	slices.SortStableFunc(fields, func(a, b field) int { return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(middle(a), middle(b))) })
@@ -254,8 +254,8 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// viewed notes that a person has seen the document. The page may report this only after the signer has signed or declined. Then
-// there is nothing to note, which is not an error.
+// viewed notes that a person has seen the document. The page may report this only after the signer has signed or
+// declined. Then there is nothing to note, which is not an error.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
 	if errors.Is(err, refserver.ErrRefused) {

@@ -21,8 +21,8 @@ var errEmpty = fmt.Errorf("%w: it holds nothing yet", ErrForeign)
 // beside are the ends of the names of a file and of those that SQLite has beside it.
 var beside = []string{"", "-wal", "-shm", "-journal"}
 
-// Backup copies the file at path, which may be in use, to a new file that only the owner can read. The copy holds what was saved when
-// Backup began. It replaces nothing.
+// Backup copies the file at path, which may be in use, to a new file that only the owner can read. The copy holds what
+// was saved when Backup began. It replaces nothing.
 func Backup(ctx context.Context, path, to string) (err error) {
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -62,8 +62,8 @@ func Backup(ctx context.Context, path, to string) (err error) {
 // Contents is what Check has found.
 type Contents struct{ Records, Files int }
 
-// Check examines a file that no program uses, as SQLite's integrity_check does, reads its records until one would be refused at a start,
-// and compares its files with their SHA-256. It calls problem with what is wrong.
+// Check examines a file that no program uses, as SQLite's integrity_check does, reads its records until one would be
+// refused at a start, and compares its files with their SHA-256. It calls problem with what is wrong.
 func Check(ctx context.Context, path string, problem func(string)) (found Contents, err error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return found, cmp.Or(err, errEmpty)

@@ -34,8 +34,9 @@ func makeFolder(path string) error {
 	return atomicfile.SyncDir(above)
 }
 
-// openLocked opens and locks the file itself, which another program may have open by another name. It makes the file if it is
-// missing, because SQLite would make it readable for everyone. SQLite gives its other files the same mode as this one.
+// openLocked opens and locks the file itself, which another program may have open by another name. It makes the file if
+// it is missing, because SQLite would make it readable for everyone. SQLite gives its other files the same mode as this
+// one.
 func openLocked(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -56,7 +57,8 @@ func openLocked(path string) (*os.File, error) {
 	return f, nil
 }
 
-// busyFor is how long a statement waits while another process, such as the sqlite3 shell or a backup, has the file locked.
+// busyFor is how long a statement waits while another process, such as the sqlite3 shell or a backup, has the file
+// locked.
 const busyFor = 5 * time.Second
 
 // dataSource names a file to SQLite by its absolute path.

@@ -9,7 +9,8 @@ import (
 // applicationID is "SFms" in ASCII. SQLite's header field for it marks the file as one of this program.
 const applicationID = 0x53466d73
 
-// schema is the number of the tables below, the file's user_version. Another number is refused: nothing is migrated before v0.1.0.
+// schema is the number of the tables below, the file's user_version. Another number is refused: nothing is migrated
+// before v0.1.0.
 const schema = 4
 
 // tables are those of a new file. A file's id is its SHA-256. meta holds what the program itself has to know.
@@ -42,7 +43,8 @@ func prepare(ctx context.Context, db *sql.DB, program string) error {
 	return tx.Commit()
 }
 
-// checkSchema reports whether a file is empty. It refuses one of another program or with another schema, and leaves it unchanged.
+// checkSchema reports whether a file is empty. It refuses one of another program or with another schema, and leaves it
+// unchanged.
 func checkSchema(ctx context.Context, db *sql.DB) (empty bool, err error) {
 	var id, version, objects int
 	err = db.QueryRowContext(ctx, `select (select application_id from pragma_application_id),

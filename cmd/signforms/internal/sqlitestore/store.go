@@ -1,5 +1,5 @@
-// Package sqlitestore keeps the state of a sandbox in a file of SQLite, which one program uses at a time. A file is open, or it has
-// failed: then what is in it is known only after the next start.
+// Package sqlitestore keeps the state of a sandbox in a file of SQLite, which one program uses at a time. A file is
+// open, or it has failed: then what is in it is known only after the next start.
 //
 // Start with [Open]. [Backup] copies a file, also one in use, and [Check] examines one.
 package sqlitestore
@@ -115,8 +115,8 @@ func (s *Store) each(ctx context.Context, query string, fn func(*sql.Rows) error
 	return refusal(s.path, rows.Err())
 }
 
-// Save implements [refserver.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to the disk, and
-// each of its statements waits at most 5 seconds for another process.
+// Save implements [refserver.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to
+// the disk, and each of its statements waits at most 5 seconds for another process.
 func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 	if err := ctx.Err(); err != nil {
 		return rolledBack(err)
@@ -146,9 +146,9 @@ func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 // rolledBack says that nothing was changed.
 func rolledBack(err error) error { return fmt.Errorf("%w: %w", refserver.ErrRolledBack, err) }
 
-// notCommitted reports whether a failed commit can have left nothing in the file. That is so when another process had the lock, and
-// when the disk was full: the last frame in the WAL makes the commit, frames are written in order, and SQLITE_FULL means that one of
-// them is incomplete. Other errors may also come from later steps.
+// notCommitted reports whether a failed commit can have left nothing in the file. That is so when another process had
+// the lock, and when the disk was full: the last frame in the WAL makes the commit, frames are written in order, and
+// SQLITE_FULL means that one of them is incomplete. Other errors may also come from later steps.
 func notCommitted(err error) bool {
 	return code(err) == sqlite3.SQLITE_BUSY || code(err) == sqlite3.SQLITE_FULL
 }

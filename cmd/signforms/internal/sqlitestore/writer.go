@@ -84,5 +84,6 @@ func (w *writer) commit(ctx context.Context) error {
 	return err
 }
 
-// rollBack undoes a transaction. It fails when SQLite has done so already. While a transaction is left open no other begins.
+// rollBack undoes a transaction. It fails when SQLite has done so already. While a transaction is left open no other
+// begins.
 func (w *writer) rollBack(ctx context.Context) { _, _ = w.undo.ExecContext(ctx) }

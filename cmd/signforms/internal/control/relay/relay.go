@@ -1,5 +1,5 @@
-// Package relay passes webhook attempts on to listeners, which are connected by a stream and report the answers. An attempt whose
-// listener is not there, leaves or is too slow fails: the schedule of the sandbox repeats it.
+// Package relay passes webhook attempts on to listeners, which are connected by a stream and report the answers. An
+// attempt whose listener is not there, leaves or is too slow fails: the schedule of the sandbox repeats it.
 package relay
 
 import (
@@ -21,7 +21,8 @@ type Relays struct {
 	next int64
 }
 
-// New returns relays without listeners. It begins the ids of attempts above those of earlier runs, which a listener may still report.
+// New returns relays without listeners. It begins the ids of attempts above those of earlier runs, which a listener may
+// still report.
 func New() *Relays { return &Relays{byID: map[string]*Listener{}, next: time.Now().UnixMicro()} }
 
 // Listener is the one that is connected to a relay.
@@ -75,8 +76,8 @@ func (rs *Relays) Heard(id string) bool {
 	return rs.byID[id] != nil
 }
 
-// Deliver hands an attempt to the listener and returns its report, or a failure. To the sender, a listener that reports nothing until
-// ctx ends is a receiver that does not answer.
+// Deliver hands an attempt to the listener and returns its report, or a failure. To the sender, a listener that reports
+// nothing until ctx ends is a receiver that does not answer.
 func (rs *Relays) Deliver(ctx context.Context, id string, header http.Header, body []byte) wire.RelayedAnswer {
 	rs.mu.Lock()
 	l := rs.byID[id]

@@ -33,7 +33,8 @@ type Client struct {
 // callTimeout bounds a call. An advance of the clock takes longest, because it waits for receivers of webhooks.
 const callTimeout = 11 * time.Minute
 
-// NewClient returns a client of the first workspace of the sandbox at a URL such as http://127.0.0.1:4874. The token may be empty.
+// NewClient returns a client of the first workspace of the sandbox at a URL such as http://127.0.0.1:4874. The token
+// may be empty.
 func NewClient(base, token string) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -85,8 +86,8 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, out any
 	return c.do(ctx, http.MethodGet, path, nil, out)
 }
 
-// All returns every record of a list below [Prefix], page by page. When a record is added or removed meanwhile, one may come twice or
-// be missing.
+// All returns every record of a list below [Prefix], page by page. When a record is added or removed meanwhile, one may
+// come twice or be missing.
 func All[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
 	for offset := 0; ; {
 		var page Page[T]
@@ -110,9 +111,9 @@ func (c *Client) Delete(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodDelete, path, nil, nil)
 }
 
-// Stream reads a stream of events and calls each with the data of every event. It calls began when the sandbox answers. It ends
-// when each returns an error, when ctx ends, or when nothing came for a minute. A sandbox without events sends a comment every
-// 20 seconds.
+// Stream reads a stream of events and calls each with the data of every event. It calls began when the sandbox answers.
+// It ends when each returns an error, when ctx ends, or when nothing came for a minute. A sandbox without events sends
+// a comment every 20 seconds.
 func (c *Client) Stream(ctx context.Context, path string, began func(), each func(data []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -23,7 +23,8 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(d), nil
 }
 
-// parseDuration reads a text that the regular expression matches. It fails when the time is too long for a time.Duration.
+// parseDuration reads a text that the regular expression matches. It fails when the time is too long for a
+// time.Duration.
 func parseDuration(text string) (time.Duration, error) {
 	m := withDays.FindStringSubmatch(text)
 	if m == nil {

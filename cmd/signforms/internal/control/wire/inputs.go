@@ -62,8 +62,8 @@ type Since struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// Seed is a set of records to start with. Its webhooks name templates, forms and documents by keys, which are valid only in the
-// seed.
+// Seed is a set of records to start with. Its webhooks name templates, forms and documents by keys, which are valid
+// only in the seed.
 type Seed struct {
 	Templates []Template          `json:"templates,omitempty"`
 	Forms     []Form              `json:"forms,omitempty"`

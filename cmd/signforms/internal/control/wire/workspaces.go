@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// WorkspacePrefix is the path below which every workspace has its control interface and its console, after its id or name and a
-// slash: /_/w/ID/api/v1. Without it the first workspace is meant.
+// WorkspacePrefix is the path below which every workspace has its control interface and its console, after its id or
+// name and a slash: /_/w/ID/api/v1. Without it the first workspace is meant.
 const WorkspacePrefix = "/_/w/"
 
 // NewWorkspace is the input for a workspace.

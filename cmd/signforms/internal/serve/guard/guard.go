@@ -1,5 +1,5 @@
-// Package guard keeps out who may not use a sandbox: by host name, by the site that a request comes from, and by the token. It also
-// says which targets of webhooks are public.
+// Package guard keeps out who may not use a sandbox: by host name, by the site that a request comes from, and by the
+// token. It also says which targets of webhooks are public.
 //
 // Start with [New].
 package guard
@@ -20,7 +20,8 @@ type Options struct {
 	AllowHosts             []string
 }
 
-// Closed reports whether console and control API refuse everybody: other machines can reach them, and there is no token.
+// Closed reports whether console and control API refuse everybody: other machines can reach them, and there is no
+// token.
 func (o Options) Closed() bool {
 	return o.Token == "" && (!loopbackOnly(o.Addr) || namedForOthers(o.PublicURL))
 }
@@ -39,7 +40,8 @@ func New(o Options) func(http.Handler) http.Handler {
 	}
 }
 
-// safeByDefault sets security headers on every answer, and lets it go out early. Pages and their assets set policies of their own.
+// safeByDefault sets security headers on every answer, and lets it go out early. Pages and their assets set policies of
+// their own.
 func safeByDefault(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).EnableFullDuplex() // so that an early answer does not wait for the body
@@ -52,8 +54,8 @@ func safeByDefault(next http.Handler) http.Handler {
 	})
 }
 
-// ForPeople reports whether a path is for browsers. The other paths need no check of the host: they need a secret or return
-// nothing of value, and containers call them under names of their own.
+// ForPeople reports whether a path is for browsers. The other paths need no check of the host: they need a secret or
+// return nothing of value, and containers call them under names of their own.
 func ForPeople(path string) bool {
 	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
 }

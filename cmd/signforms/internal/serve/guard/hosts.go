@@ -13,8 +13,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// hostCheck refuses requests from browsers under an unknown host name. Otherwise a page of another site could read the console
-// and act in it, by DNS rebinding. Names are compared as text, without DNS.
+// hostCheck refuses requests from browsers under an unknown host name. Otherwise a page of another site could read the
+// console and act in it, by DNS rebinding. Names are compared as text, without DNS.
 type hostCheck struct{ names []string }
 
 // CheckHosts refuses values of --allow-host that can never equal a Host header.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// DialPublic connects only to addresses of the public internet that are not this host's. It checks the address after the name was
-// resolved, because a name may resolve differently each time.
+// DialPublic connects only to addresses of the public internet that are not this host's. It checks the address after
+// the name was resolved, because a name may resolve differently each time.
 func DialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
 	return dialPublic(ownAddress)(ctx, network, addr)
 }
@@ -31,8 +31,9 @@ func dialPublic(own func(netip.Addr) bool) func(ctx context.Context, network, ad
 	return dialer.DialContext
 }
 
-// special are the networks of the IANA IPv4 and IPv6 Special-Purpose Address Registries, as of 2026-11-22, whether or not they are
-// globally reachable: no receiver of webhooks is in them. https://www.iana.org/assignments/iana-ipv4-special-registry and
+// special are the networks of the IANA IPv4 and IPv6 Special-Purpose Address Registries, as of 2026-11-22, whether or
+// not they are globally reachable: no receiver of webhooks is in them.
+// https://www.iana.org/assignments/iana-ipv4-special-registry and
 // https://www.iana.org/assignments/iana-ipv6-special-registry name the purposes.
 var special = prefixes(
 	"0.0.0.0/8", "0.0.0.0/32", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.0.0.0/29",
@@ -51,11 +52,12 @@ func prefixes(texts ...string) (all []netip.Prefix) {
 	return all
 }
 
-// globalUnicast is the only part of IPv6 from which addresses of the internet are assigned. Outside of it are ::/96 and ::ffff:0:0:0/96,
-// which hold an IPv4 address, and the former site-local addresses.
+// globalUnicast is the only part of IPv6 from which addresses of the internet are assigned. Outside of it are ::/96 and
+// ::ffff:0:0:0/96, which hold an IPv4 address, and the former site-local addresses.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// ownAddress reports whether the address belongs to this host. A service that listens there may be meant for this host alone.
+// ownAddress reports whether the address belongs to this host. A service that listens there may be meant for this host
+// alone.
 func ownAddress(addr netip.Addr) bool {
 	own, err := net.InterfaceAddrs()
 	return err != nil || slices.ContainsFunc(own, func(a net.Addr) bool {

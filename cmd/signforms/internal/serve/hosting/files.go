@@ -38,7 +38,8 @@ func (f *files) create(ctx context.Context, id string) (*sqlitestore.Store, erro
 	return sqlitestore.Open(ctx, f.pathOf(id), f.options)
 }
 
-// each opens the files of the other workspaces. It deletes those of workspaces that are not whole, and leaves alone what is of none.
+// each opens the files of the other workspaces. It deletes those of workspaces that are not whole, and leaves alone
+// what is of none.
 func (f *files) each(ctx context.Context, resume func(*sqlitestore.Store, saved) error) error {
 	entries, err := os.ReadDir(filepath.Dir(f.first.Path()))
 	if err != nil {

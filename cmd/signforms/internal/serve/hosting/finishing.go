@@ -20,8 +20,8 @@ type finisher struct {
 	server *refserver.Server
 }
 
-// newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it makes a new
-// key each time.
+// newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it
+// makes a new key each time.
 func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger) (_ *finisher, err error) {
 	defer func() {
 		if err != nil {
@@ -84,8 +84,8 @@ func (f *finisher) finish(ctx context.Context, d refserver.DocumentState) ([]byt
 	return f.pdfs.Finish(ctx, original, marks(d), f.certificate(d), f.sealer)
 }
 
-// standing returns the PDF of a document as it stands: the finished file once it is completed, and until then the original with all that
-// was entered.
+// standing returns the PDF of a document as it stands: the finished file once it is completed, and until then the
+// original with all that was entered.
 func (f *finisher) standing(ctx context.Context, d refserver.DocumentState) ([]byte, error) {
 	if !d.CompletedAt.IsZero() {
 		if file, err := f.server.FinishedPDF(ctx, d.ID); err == nil && file != nil {
@@ -108,7 +108,8 @@ func placeholder(d refserver.DocumentState) ([]byte, error) {
 	return pdf.Draw(d.Name, []string{"This document was made without a PDF."})
 }
 
-// marks returns what the signers entered, with its place on the pages. Values without a field have no place and are left out.
+// marks returns what the signers entered, with its place on the pages. Values without a field have no place and are
+// left out.
 func marks(d refserver.DocumentState) (all []pdf.Mark) {
 	for _, v := range d.Values {
 		for _, field := range d.Fields {

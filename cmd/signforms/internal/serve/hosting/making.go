@@ -17,8 +17,8 @@ import (
 // maxWorkspaces is how many workspaces there may be after the first. An idle one takes less than 100 KB of memory.
 const maxWorkspaces = 500
 
-// saved is what the file of a workspace after the first says of it. One that is not whole is deleted at the next start: it was not
-// made to its end, or is being removed.
+// saved is what the file of a workspace after the first says of it. One that is not whole is deleted at the next start:
+// it was not made to its end, or is being removed.
 type saved struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`

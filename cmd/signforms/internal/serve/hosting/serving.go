@@ -71,13 +71,15 @@ func isOwn(path string) bool {
 	return guard.ForPeople(path) || strings.HasPrefix(path, control.RelayPrefix)
 }
 
-// clean reports whether no part of a path is empty, "." or "..". [http.ServeMux] would redirect others, out of the workspace.
+// clean reports whether no part of a path is empty, "." or "..". [http.ServeMux] would redirect others, out of the
+// workspace.
 func clean(name string) bool {
 	short := path.Clean(name)
 	return name == short || name == short+"/"
 }
 
-// nothingHere answers a request for what is not there: for a page with a page. It has the part that a page which updates itself shows.
+// nothingHere answers a request for what is not there: for a page with a page. It has the part that a page which
+// updates itself shows.
 func nothingHere(w http.ResponseWriter, r *http.Request, err *wire.Error) {
 	look.SecureFile(w.Header())
 	if !guard.ForPeople(r.URL.Path) || control.Holds(r.URL.Path) || control.Holds(path.Clean(r.URL.Path)) {

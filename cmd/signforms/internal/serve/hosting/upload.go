@@ -12,8 +12,8 @@ const (
 	maxUploads = 2       // large bodies that are worked on at once: each is in memory several times
 )
 
-// upload is the body of a request that may be large. Its first Read puts all of it into a file, so that a slow client holds nobody up,
-// and waits for a turn, which the request has until end.
+// upload is the body of a request that may be large. Its first Read puts all of it into a file, so that a slow client
+// holds nobody up, and waits for a turn, which the request has until end.
 type upload struct {
 	io.ReadCloser
 	ctx   context.Context

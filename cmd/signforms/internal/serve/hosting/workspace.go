@@ -62,7 +62,8 @@ func (w *workspace) base() string {
 	return wire.WorkspacePrefix + w.id + "/"
 }
 
-// ServeHTTP answers a request as find returned it. One to a relay comes from the workspace itself, and does not count as a use.
+// ServeHTTP answers a request as find returned it. One to a relay comes from the workspace itself, and does not count
+// as a use.
 func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	if !strings.HasPrefix(path, control.RelayPrefix) {
@@ -92,8 +93,8 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prefixOf begins the API keys, the tokens of links, the names of PDFs and the relays of the workspace with the id, so that a request
-// finds its workspace without a search. The first has none.
+// prefixOf begins the API keys, the tokens of links, the names of PDFs and the relays of the workspace with the id, so
+// that a request finds its workspace without a search. The first has none.
 func prefixOf(id string) string {
 	first, _, _ := strings.Cut(id, "-")
 	return first + "_"
@@ -102,8 +103,8 @@ func prefixOf(id string) string {
 // linkPaths are the paths below which a name begins with the prefix of its workspace.
 var linkPaths = []string{"/sign/", "/form/", "/documents/", "/finished/", control.RelayPrefix}
 
-// find returns the workspace that a request is for, and the request as it is without the workspace in its path. A request that names
-// none is for the first, and so is one whose key or link is unknown.
+// find returns the workspace that a request is for, and the request as it is without the workspace in its path. A
+// request that names none is for the first, and so is one whose key or link is unknown.
 func (ws *Workspaces) find(r *http.Request) (*workspace, *http.Request, *wire.Error) {
 	if rest, ok := strings.CutPrefix(r.URL.Path, wire.WorkspacePrefix); ok {
 		idOrName, _, _ := strings.Cut(rest, "/")

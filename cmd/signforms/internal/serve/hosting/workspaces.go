@@ -1,5 +1,5 @@
-// Package hosting runs the workspaces of a sandbox behind one address: the first, which listens, and others. Each is a reference
-// service of its own, with its control interface, its console, its pages for signers, and its finished PDFs.
+// Package hosting runs the workspaces of a sandbox behind one address: the first, which listens, and others. Each is a
+// reference service of its own, with its control interface, its console, its pages for signers, and its finished PDFs.
 //
 // Start with [New] and [Workspaces.Start]; from [Workspaces.Open] on requests reach them.
 package hosting
@@ -185,8 +185,8 @@ func (ws *Workspaces) servers() (all []*refserver.Server) {
 	return all
 }
 
-// Shutdown ends the streams of events, lets what else is under way end, and closes all servers. It returns the error of ctx when that
-// ends first.
+// Shutdown ends the streams of events, lets what else is under way end, and closes all servers. It returns the error of
+// ctx when that ends first.
 func (ws *Workspaces) Shutdown(ctx context.Context) error {
 	ws.end()
 	err := ws.first.server.Shutdown(ctx) // nothing arrives any more

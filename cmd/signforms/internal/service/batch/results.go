@@ -52,8 +52,8 @@ type results struct {
 	failed error  // of a write, after which nothing more is sent
 }
 
-// open reads and locks the results file at path, or makes it. Each line of its header has a name and a value. It returns
-// a client whose sends are in the file. The caller calls b.results.close.
+// open reads and locks the results file at path, or makes it. Each line of its header has a name and a value. It
+// returns a client whose sends are in the file. The caller calls b.results.close.
 func (b *batch) open(path string, o signforms.Options, header ...[]string) (*signforms.Client, error) {
 	header = append(header, []string{"service", b.conn.BaseURL()}, []string{"account", b.conn.Account()},
 		[]string{"line", "state", "id", "reason"})

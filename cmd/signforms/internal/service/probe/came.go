@@ -102,9 +102,8 @@ func list(value any, redacted func(key string) string) (name string, records []a
 // mostValues bounds how many values of a field are named.
 const mostValues = 5
 
-// values says what records hold in a field, in their order: equal neighbours once, with their number, and in how many records
-// there is none. The last one is named too. A field with shapeMark shows the
-// forms of its values.
+// values says what records hold in a field, in their order: equal neighbours once, with their number, and in how many
+// records there is none. The last one is named too. A field with shapeMark shows the forms of its values.
 func values(field string, records, raw []any) string {
 	field, shaped := strings.CutPrefix(field, shapeMark)
 	if shaped {
