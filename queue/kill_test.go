@@ -130,7 +130,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		for kill := range *kills {
 			c := s.start(roleServe, journal)
 			d.aim(c.addr)
-			for d.count.Load() < int64(*acked/(*kills)*(kill+1)) {
+			for d.count.Load() < int64(max(*acked/(*kills), 3)*(kill+1)) {
 				time.Sleep(time.Millisecond)
 			}
 			time.Sleep(time.Duration(20+rand.N(150)) * time.Millisecond)
