@@ -143,7 +143,7 @@ func text(o call.Outcome) []byte { return bytes.TrimSpace(bytes.TrimPrefix(o.Bod
 var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // reason finds the code and message of an error's body. The message is the first of message, error, data.message and
-// data.error, all of which clients have seen; that the code is in code is an assumption. A body that is not JSON is the message.
+// data.error, all seen by clients; that the code is in code is an assumption. A body that is not JSON is the message.
 func reason(o call.Outcome) (code, message string) {
 	var body struct {
 		Code    string `json:"code" fill:"any"`
@@ -248,7 +248,7 @@ func (w *wireVoid) rule(failed bool) ruling {
 	return wasDone
 }
 
-// voidInDoubt reports whether a void is repeated like after a 5xx, which does no harm: the next answer may say "already".
+// voidInDoubt reports whether a void is repeated as after a 5xx, which does no harm: the next answer may say "already".
 func voidInDoubt(o call.Outcome) bool {
 	var answer wireVoid
 	failed, err := fill(o, &answer)
@@ -319,7 +319,7 @@ func (r *run) errorOf(kind error, message string) *Error {
 	return e
 }
 
-// only returns the item with the id. A service that ignores the filter answers with other items: then nothing is known of this one.
+// only returns the item with the id. A service that ignores the filter answers with others: this one stays unknown.
 func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	for i := range p.Items {
 		if strings.EqualFold(idOf(&p.Items[i]), id) {

@@ -39,8 +39,8 @@ type caller struct {
 type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
-	// HTTPClient: only its Transport is used. Its Timeout, Jar and CheckRedirect are ignored: use AttemptTimeout and contexts.
-	// Where the client or its Transport is nil, requests go through http.DefaultTransport as it is when they are sent.
+	// HTTPClient: only its Transport is used. Its Timeout, Jar and CheckRedirect are ignored: use AttemptTimeout and
+	// contexts. If the client or its Transport is nil, requests go through http.DefaultTransport as it then is.
 	//
 	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
 	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice.
@@ -213,7 +213,7 @@ var (
 	pathText = regexp.MustCompile(`^(/[\w!$&'()*+,;=:@~.-]+)*$`)
 )
 
-// checkBaseURL returns a base URL without slashes at its end. problem says why it cannot be used; it is empty when it can.
+// checkBaseURL returns a base URL without slashes at its end. problem says why it cannot be used, or is empty.
 func checkBaseURL(s string) (base, problem string) {
 	base = strings.TrimRight(s, "/")
 	u, err := url.Parse(base)

@@ -32,14 +32,14 @@ type Request struct {
 	Body any
 }
 
-// Do sends a request that this package has no method for: the description of the service is incomplete. It uses the client's
-// key, workspace, bounds, retries and hooks, and returns errors as other methods do, with the Operation
-// "request". A GET is repeated like a list. Anything else is repeated like a send, so an unclear end is ErrOutcomeUnknown.
+// Do sends a request that this package has no method for: the description of the service is incomplete. It uses the
+// client's key, workspace, bounds, retries and hooks, and returns errors as other methods do, with the Operation
+// "request". A GET is repeated like a list, anything else like a send, so an unclear end is ErrOutcomeUnknown.
 //
-// The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing, and an empty answer
-// leaves out as it is. ErrInvalid with Error.Local: nothing was sent, because the request is malformed, its path leaves the
-// base URL, or its path is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards against
-// a mistake, and not against a disguise: a path that the service reads as the same, such as one with other escapes, is sent.
+// The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing; an empty answer
+// leaves out as it is. ErrInvalid with Error.Local: nothing was sent, because the request is malformed, its path leaves
+// the base URL or is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards
+// against mistakes, not disguises: a path that the service reads as the same, such as one with other escapes, is sent.
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
 	wire, err := c.caller.wireOfRequest(r, out)
 	if err != nil {
@@ -124,7 +124,7 @@ func (o operation) covers(path string) bool {
 	return regexp.MustCompile("^" + strings.ReplaceAll(pattern, anything, "[^/]+") + "$").MatchString(path)
 }
 
-// request is one call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs are for the path).
+// request is a call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs fill the path).
 type request struct {
 	method
 	in      inputs
@@ -143,7 +143,7 @@ type run struct {
 	stopped error // why no further attempt was made: no slot, or the context ended
 }
 
-// perform makes one call and decodes the answer into out, a pointer to a struct. The last outcome of the run is a success.
+// perform makes one call and decodes the answer into out, a pointer to a struct. The run's last outcome is a success.
 func (c *caller) perform(ctx context.Context, req request, out any) (r *run, err error) {
 	err = c.observed(ctx, req.op, func(ctx context.Context) error {
 		wire, err := c.wireOf(req)

@@ -10,7 +10,7 @@
 //		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 //	})
 //
-// [New] makes a [Client]. It is safe for concurrent use: make one and keep it. Every wait of a call ends with its context.
+// [New] makes a [Client]. It is safe for concurrent use: make one and keep it. Every wait ends with the call's context.
 //
 //	send                       Templates.Send, Forms.Send
 //	after a doubt              Templates.SentCandidates
@@ -38,10 +38,10 @@
 //
 // What is retried depends on the operation:
 //
-//	Class           Operations                                        Repeated after
-//	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
-//	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
-//	not repeatable  send, send reminder                               nothing was written, 429
+//	Class           Operations                              Repeated after
+//	safe            list documents, respondents, responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
+//	idempotent      void document                           connection errors, attempt time-outs, 429, 500, 502, 503, 504
+//	not repeatable  send, send reminder                     nothing was written, 429
 //
 // A void is also repeated after a 2xx that leaves a doubt: see [DocumentsService.Void].
 //
@@ -55,10 +55,10 @@
 // A Transport that does not call the hooks of [net/http/httptrace], such as a mock, gives no proof. Neither does one
 // that reads the body of a request, such as for a log, nor a request without a body.
 //
-// A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the wire,
-// with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed RetryWaitMax or the time that
-// ctx has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After, or 0. A certificate that does not
-// verify and an answer over 32 MiB are not tried again. Redirects are never followed.
+// A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the
+// wire, with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed
+// RetryWaitMax or the time ctx has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After,
+// or 0. A certificate that does not verify and an answer over 32 MiB are not retried. Redirects are never followed.
 //
 // # Reminders
 //
@@ -79,8 +79,8 @@
 //
 // # What is assumed
 //
-// Facts that the service does not document are marked where they stand. [Options.Endpoints] overrides every method and path,
-// and the place of inputs. Unknown statuses are kept as they came. Unknown fields are in the Raw bytes of pages and results.
+// Facts that the service does not document are marked as such. [Options.Endpoints] overrides every method and path, and
+// the place of inputs. Unknown statuses are kept as they came, unknown fields in the Raw bytes of pages and results.
 //
 // Within a record, a value of an unexpected JSON type is converted if possible, and otherwise left empty. But an answer
 // that is not what was asked for is an error and never an empty result.

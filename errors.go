@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or the error of its context.
+// The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or its context's error.
 var (
-	// ErrInvalid: an input or a setting is missing or malformed. Either the SDK found it before sending (Error.Local,
-	// Error.Fields, and every error of New), or the service answered so (400, 405, 413, 415, a redirect, code invalid_input).
+	// ErrInvalid: an input or a setting is missing or malformed. The SDK found it before sending (Error.Local,
+	// Error.Fields, every error of New), or the service answered so (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
 	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the
 	// settings given to New.
@@ -33,9 +33,9 @@ var (
 	// reminder limit before sending (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when
 	// the service did not say.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable: there was no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without a
-	// known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the LimitStore did not
-	// answer. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
+	// ErrUnavailable: no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without
+	// a known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the
+	// LimitStore did not answer. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
 	// everything that was found. Error.Yielded and Error.Reported say how much that is.
@@ -46,9 +46,9 @@ var (
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 
-// Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent nothing.
-// Its text has the method, the status, Code, Message and the first Fields, and never more of the answer. One that you build
-// yourself, in a fake, matches the sentinels of its StatusCode: &Error{StatusCode: 404} matches ErrNotFound.
+// Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent
+// nothing. Its text has the method, the status, Code, Message and the first Fields, and never more of the answer. One
+// that you build in a fake matches the sentinels of its StatusCode: &Error{StatusCode: 404} matches ErrNotFound.
 type Error struct {
 	// Method names the method that was called, such as "get document". When it is empty, the text begins with Operation.
 	Method string
@@ -59,9 +59,9 @@ type Error struct {
 	// Code is the service's error code, such as invalid_status. It is empty when the answer had none, or one that
 	// holds the API key or 32 hexadecimal digits in a row. Not documented by the service.
 	Code string
-	// Message is the service's message, or the SDK's own where there was no answer or none that it can use. The message of an
-	// answer that is not JSON is its text. Message has at most 200 bytes and no control characters. URLs, query strings, mail
-	// addresses and an API key of 8 bytes or more are replaced. Escapes of printable ASCII are decoded first.
+	// Message is the service's message, or the SDK's own where there was no answer that it can use. The message of an
+	// answer that is not JSON is its text. Message has at most 200 bytes and no control characters. URLs, query strings,
+	// mail addresses and an API key of 8 bytes or more are replaced. Escapes of printable ASCII are decoded first.
 	Message string
 	// RequestID is the x-request-id of the call, the same for its retries. It is empty when no attempt was made.
 	RequestID string
@@ -70,7 +70,7 @@ type Error struct {
 	RetryAfter time.Duration
 	// Attempts is the number of attempts, which includes those that could not connect; 0 when none was made.
 	Attempts int
-	// Local is true when the SDK made no attempt: an input is wrong, the context had ended, or the reminder budget gave no slot.
+	// Local is true when the SDK made no attempt: an input is wrong, ctx had ended, or the reminder budget gave no slot.
 	Local bool
 	// Fields lists every wrong input that the SDK found.
 	Fields []FieldError
@@ -174,7 +174,7 @@ var statusAdvice = map[int]string{
 	http.StatusUnsupportedMediaType: "check the endpoint",
 }
 
-// checks collects the wrong inputs of one call. A problem names the rule and never the value, which may be personal data.
+// checks collects the wrong inputs of a call. A problem names the rule and never the value, which may be personal data.
 type checks []FieldError
 
 func (c *checks) add(field, problem string) { *c = append(*c, FieldError{field, problem}) }

@@ -16,7 +16,7 @@ import (
 )
 
 // A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
-// use the same key keep the limit together by sharing a store. Times are durations, so that the store's own clock decides.
+// use the same key keep the limit together by sharing a store. Times are durations, so the store's own clock decides.
 //
 // Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic, and return
 // when its ctx ends. limitstoretest.Run checks an implementation.
@@ -55,9 +55,9 @@ func newBudget(store LimitStore, attempt time.Duration, base, apiKey string) *re
 	return reminderlimit.New(process.lines, store, hex.EncodeToString(sum[:]), attempt)
 }
 
-// MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or channel.
-// A key takes memory while it is held or blocked. After that it is forgotten when other keys come. Use a store inside one
-// testing/synctest bubble, or outside of all. Make one with [NewMemoryLimitStore]: New refuses the zero value.
+// MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or
+// channel. A key takes memory while held or blocked. After that it is forgotten when other keys come. Use a store in
+// one testing/synctest bubble or outside of all. Make one with [NewMemoryLimitStore]: New refuses the zero value.
 type MemoryLimitStore struct {
 	now   func() time.Time
 	mu    sync.Mutex

@@ -67,7 +67,7 @@ const (
 	InputsBoth  Inputs = "both"
 )
 
-// An Endpoint overrides where an operation is. Empty fields keep the default. docs/using.md shows a Transport that renames an input.
+// An Endpoint overrides where an operation is. Empty fields keep defaults. docs/using.md shows how to rename an input.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string `json:"method,omitempty"`
@@ -87,9 +87,9 @@ type operation struct {
 	pathInputs []string // names that Path may contain
 }
 
-// operations is the only table of methods, paths, inputs and their places. The paths are documented, and so are the methods of
-// lists and sends. The methods of void and reminder are not documented by the service, nor where it reads their inputs: its
-// description calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
+// operations is the only table of methods, paths, inputs and their places. The service documents the paths and the
+// methods of lists and sends, but neither those of void and reminder nor where it reads their inputs: its description
+// calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
 	OpListDocuments:   {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Repeatable, []string{"documentId", "documentType"}},
 	OpVoidDocument:    {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Repeatable, ofDocument},

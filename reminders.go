@@ -63,8 +63,8 @@ type RemindOutcome struct {
 // slots as long as ctx allows, whatever Options.ReminderMaxWait says: five documents every 15 minutes.
 // A refused or failed reminder is that document's own error and does not stop the rest.
 //
-// An error that every later document would meet too is yielded once and ends the sequence: ctx has ended or its deadline comes
-// before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local).
+// An error that every later document would meet is yielded once and ends the sequence: ctx has ended or its deadline
+// comes before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local).
 //
 // To resume after the last outcome out, pass refs[out.Index:] if it had an error, else refs[out.Index+1:]. After
 // ErrOutcomeUnknown look first, and pass refs[out.Index+1:].

@@ -186,20 +186,20 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	return &res, nil
 }
 
-// SentCandidates looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID and
-// returns those that may be this send (see [TemplateSendParams.MayBe]). known reports the documents that you have recorded for
-// other sends; SentCandidates leaves these out. A nil known reports none. An error means that nothing was found out.
+// SentCandidates looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID
+// and returns those that may be this send (see [TemplateSendParams.MayBe]). known reports the documents that you have
+// recorded for other sends; these are left out. A nil known reports none. An error means that nothing was found out.
 //
-//   - No candidate: the template was not sent, if you called SentCandidates at least Options.AttemptTimeout and one minute after
-//     Send had returned; by default that is 90 seconds. Until then the request may still arrive. Measure the time with a
-//     monotonic clock, as time.Since does. After a restart of the program, start counting again.
-//   - One candidate: it is this send, if it shows the addresses of your receivers in full and nobody else sent the template to
-//     them. Otherwise let a person decide.
+//   - No candidate: the template was not sent, if you called SentCandidates at least Options.AttemptTimeout and one
+//     minute after Send had returned; by default that is 90 seconds. Until then the request may still arrive. Measure
+//     the time with a monotonic clock, as time.Since does. After a restart of the program, start counting again.
+//   - One candidate: it is this send, if it shows the addresses of your receivers in full and nobody else sent the
+//     template to them. Otherwise let a person decide.
 //   - Several candidates: let a person decide. Do not send again.
 //
-// SentCandidates does not find a document that the service does not list, as it may do with deleted ones, that is in another
-// workspace, or in which a signer's address was changed. Another send of the same template to the same people is a candidate
-// too, however old it is. So send a template to the same receivers only after the outcome of the last such send is known.
+// SentCandidates misses a document that the service does not list, as it may do with deleted ones, that is in another
+// workspace, or in which a signer's address was changed. Another send of the same template to the same people is a
+// candidate too, however old. So send a template to the same receivers only once the last such send's outcome is known.
 //
 // The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as
 // somebody else's: then no candidate proves nothing. With any other mask, all documents of the template are candidates,
@@ -217,11 +217,11 @@ func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendPar
 	return found, nil
 }
 
-// MayBe reports whether r may be the document of this send. It is the test of [TemplatesService.SentCandidates], so that one
-// walk over a template's respondents can serve many sends. It is false only if r names another template, or if the address of
-// every signer was read and a receiver's is not among them. Addresses are compared without blanks at their ends and without
-// regard to case. Further signers, such as a template's fixed ones, do not matter. What cannot be read or compared may be this
-// send: no record, no signers, or an address with a name, two dots in a row, no dot in its domain, or characters that no address
+// MayBe reports whether r may be the document of this send. It is the test of [TemplatesService.SentCandidates]: one
+// walk over a template's respondents can serve many sends. It is false only if r names another template, or the address
+// of every signer was read and a receiver's is not among them. Addresses are compared ignoring case and blanks at their
+// ends. Further signers, such as a template's own, do not matter. What cannot be read or compared may be this send: no
+// record, no signers, or an address with a name, two dots in a row, no dot in its domain, or characters that no address
 // has, as most masks have. A mask that reads like an address counts as somebody else's. Times are not compared.
 func (p TemplateSendParams) MayBe(r *Respondent) bool {
 	if r == nil {

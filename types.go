@@ -46,7 +46,7 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 
 var parseRef = method{name: "parse document reference"}
 
-// String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero DocumentRef.
+// String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero value.
 func (r DocumentRef) String() string {
 	parts := []string{r.documentType, r.documentID, r.createdID}
 	if r.documentType != string(TypePDFTemplate) {

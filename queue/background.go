@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// How long Run waits for the store: for one statement or transaction, and for one of the sweep, which may read and change
-// a batch of rows from a slow disk. The first also bounds how long Run waits at its end for a store that does not answer.
+// How long Run waits for the store: for one statement or transaction, and for one of the sweep, which may read and
+// change a batch of rows from a slow disk. The first also bounds Run's wait at its end for a store that is silent.
 const (
 	stepTimeout  = 5 * time.Second
 	batchTimeout = 30 * time.Second

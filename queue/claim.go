@@ -107,7 +107,7 @@ func (q *Queue) freeLines(t *tx, n int) (free []*claim, err error) {
 	if free, err = q.dueLines(t, n, "TRUE"); err != nil || !q.anyBusy(free) {
 		return free, err
 	}
-	// A function of this process still runs although its lease has ended. This is rare, so such lines are excluded only in this case.
+	// A function of this process still runs although its lease has ended. This is rare, so only then are lines excluded.
 	return q.dueLines(t, n, "NOT ("+t.in("id", "$3")+")", t.list(q.busy()))
 }
 
@@ -139,8 +139,8 @@ const (
 	occupyLine = `UPDATE signforms_lines SET lease = $2, token = $3, head = $4, since = $5, low = $6 WHERE id = $1`
 	removeLine = `DELETE FROM signforms_lines WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM signforms_events WHERE line_id = $1 AND state = 0)`
 
-	// firstEvent must read the index of pending events from low on. With line_id = $1 and ORDER BY id, Postgres may choose the primary key,
-	// and walk past every settled event. Without low, it would walk past the entries of events that were settled since its last VACUUM.
+	// firstEvent must read the index of pending events from low on. With line_id = $1 and ORDER BY id, Postgres may take
+	// the primary key, and walk past all settled events; without low, past entries of those settled since its last VACUUM.
 	firstEvent = `SELECT id, dedupe, line, type, subject, attempts, received, error, note, body
 		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`
 )
@@ -173,7 +173,7 @@ func (c *claim) head() int64 {
 
 // event decodes the claim's event.
 func (c *claim) event() (webhook.Event, error) {
-	// Parse it as an element of an array, as it was delivered. Then a value that is not an object becomes an unknown event.
+	// Parse it as an array's element, as it was delivered. Then a value that is not an object becomes an unknown event.
 	events, err := webhook.Parse(slices.Concat([]byte("["), c.body, []byte("]")))
 	if err == nil && len(events) != 1 {
 		err = errors.New("the stored JSON is not one event")
@@ -184,7 +184,7 @@ func (c *claim) event() (webhook.Event, error) {
 	return events[0], nil
 }
 
-// nextDue returns how long it takes until a line is due that this process does not occupy. It returns false when there is none.
+// nextDue returns how long until a line is due that this process does not occupy, and false when there is none.
 func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, err error) {
 	var due, shown int64
 	sent := q.clock.boot()
@@ -289,7 +289,7 @@ func keyText(key []byte) string {
 	return k.String()
 }
 
-// unreadableWait is how long a line waits if its first event cannot be read, so that a damaged row does not stop other lines.
+// unreadableWait is how long a line waits if its first event cannot be read, so that a damaged row stops no other line.
 const unreadableWait = time.Minute
 
 // isDamage reports whether an error is about the data that was read, such as a damaged page or a disk error, instead of

@@ -87,8 +87,8 @@ func (c *clock) wallAhead(boot time.Duration) time.Duration {
 // readEvery is how old the last reading of the database's clock may be when a delivery is stored.
 const readEvery = 10 * time.Second
 
-// stale reports, to one caller at a time, that the database's clock should be read again: because the last reading is old, or because the
-// wall clock has moved since, as it does when the machine was suspended in a way that its other clocks do not show.
+// stale reports, to one caller at a time, that the database's clock should be read again: the last reading is old, or
+// the wall clock has moved since, as it does when the machine was suspended in a way that its other clocks do not show.
 func (c *clock) stale() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,9 +18,9 @@
 //
 // # Functions and their time
 //
-// [Queue.Run] calls the function that is set for an event as [webhook.Handler] does: the one for its type, else Other. An
-// event without a function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error
-// and a panic count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
+// [Queue.Run] calls an event's function as [webhook.Handler] does: the one for its type, else Other. An event without a
+// function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error and a panic
+// count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
 //
 // The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at
 // most 30 seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line
@@ -45,14 +45,14 @@
 //
 // # Erasing
 //
-// [Queue.Erase] erases data, as the end of [Options.KeepBodies] and [Options.KeepFailed] does. On SQLite the bytes are overwritten
-// and the log is truncated. On Postgres no query finds the data any more; VACUUM, and the rotation of its log and of backups,
-// remove the bytes. Keys stay for [Options.KeepKeys], so that a repeat of an erased event is not stored.
+// [Queue.Erase] erases data, as the end of [Options.KeepBodies] and [Options.KeepFailed] does. On SQLite the bytes are
+// overwritten and the log is truncated. On Postgres no query finds the data any more; VACUUM, and the rotation of its
+// log and of backups, remove the bytes. Keys stay for [Options.KeepKeys], so a repeat of an erased event is not stored.
 //
 // # What is not guaranteed
 //
-//   - Exactly once, except what a function does in the transaction that it gives to [Complete]. Functions should be idempotent;
-//     [EntryFrom] gives them a key to recognise an event by.
+//   - Exactly once, except what a function does in the transaction that it gives to [Complete]. Functions should be
+//     idempotent; [EntryFrom] gives them a key to recognise an event by.
 //   - The order in which things happened. Deliveries may overtake each other before they arrive.
 //   - The disk. Back up the file, or replicate Postgres.
 //
@@ -60,5 +60,5 @@
 package queue
 
 // Where to begin in the code. The interface and the work: queue.go, handler.go, receive.go, run.go, wake.go, work.go,
-// manage.go and sweep.go, in the order in which an event meets them. The statements: sql.go, then claim.go and settle.go,
-// which both databases share, schema.go, postgres.go and sqlite.go. The event and its order: entry.go and order.go.
+// manage.go and sweep.go, in the order an event meets them. The statements: sql.go, then claim.go and settle.go, which
+// both databases share, schema.go, postgres.go and sqlite.go. The event and its order: entry.go and order.go.

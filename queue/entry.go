@@ -23,7 +23,7 @@ const (
 // The states as they are stored. Statements name them literally, because partial indexes are chosen by literals.
 var states = [...]State{0: Pending, 1: Done, 2: Failed, 3: Erased}
 
-// Entry is what the queue knows about an event, without its JSON. Encoded as JSON it is a line of signforms-queue list -json.
+// Entry is what the queue knows about an event, without its JSON. As JSON it is a line of signforms-queue list -json.
 type Entry struct {
 	ID       int64             `json:"id"`   // ascending in the order of receipt within a line
 	Key      string            `json:"key"`  // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]

@@ -22,8 +22,8 @@ const retryAfter = "10"
 //	200 ok                  every event is stored and durable; also for []
 //	200 duplicate           every event was received before
 //	400 invalid_payload     genuine, but not a JSON object or an array
-//	503 unavailable         the store is full, failed, or did not report its commit within 2 seconds; with Retry-After. In
-//	                        the last two cases the delivery may be stored: another one of it is then a duplicate
+//	503 unavailable         the store is full, failed, or did not report its commit within 2 seconds; with Retry-After.
+//	                        In the last two cases the delivery may be stored: another one of it is then a duplicate
 //
 // It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an
 // object, or is of no known type, is stored too, as a [webhook.UnknownEvent]. A 503 is logged and reported to

@@ -136,7 +136,7 @@ func lockLines(t *tx, lines []int64) error {
 		`SELECT id FROM signforms_lines WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(lines))
 }
 
-// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of the numbers that do returns.
+// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of do's numbers.
 func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func(*tx, chosen) (int64, error)) (total int, err error) {
 	for after := int64(0); ; {
 		var c chosen

@@ -22,8 +22,8 @@ type Options struct {
 	// Workers is how many lines [Queue.Run] works on at once. Default 8; negative is refused.
 	Workers int
 
-	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute; negative is refused; more
-	// than 365 days count as 365. The package documentation says what becomes of a function that does not return then.
+	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute; negative is refused;
+	// over 365 days count as 365. The package documentation says what becomes of a function that does not return then.
 	Timeout time.Duration
 
 	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own ctx ends. Default 20
@@ -54,9 +54,9 @@ type Options struct {
 	// Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
-	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most 200
-	// bytes, the rest is cut off. ctx is that of the request, or of [Queue.Store]. [Entry].Note has the text; a repeat does not
-	// change it. It is called concurrently. If it panics, that is logged and the text is empty. nil means no text.
+	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most
+	// 200 bytes, the rest is cut off. ctx is that of the request, or of [Queue.Store]. [Entry].Note has the text; a repeat
+	// does not change it. It is called concurrently. If it panics, that is logged and the text is empty. nil: no text.
 	Note func(ctx context.Context) string
 
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return

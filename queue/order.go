@@ -15,9 +15,9 @@ import (
 // maxKeyPart bounds the part of an id in an order key, because an index entry of Postgres has at most 2,700 bytes.
 const maxKeyPart = 100
 
-// orderKey returns the line of an event. Events of a template carry the template's id, so a line by this id alone would hold all sends of
-// the template. The signers' ids tell the sends apart. (The service documents neither.) An event of a type that is not known, or that could
-// not be decoded, is in the line of its kin that are about the same. An event without an id has its own line.
+// orderKey returns the line of an event. Events of a template carry its id, so a line by this id alone would hold all
+// its sends. The signers' ids tell them apart. (The service documents neither.) An event of an unknown type, or that
+// could not be decoded, is in the line of its kin that are about the same. An event without an id has its own line.
 func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
@@ -43,7 +43,7 @@ func templateKey(template string, signers []string, key webhook.ReplayKey) strin
 	return keyOf("template", template, key) + ":" + hex.EncodeToString(sum[:16])
 }
 
-// unknownKey uses the ids alone. Only events of a template name signer ids, so signers and a document id are those of a template.
+// unknownKey uses the ids alone. Only events of a template name signers, so signers and a document id are a template's.
 func unknownKey(ids looseIDs, key webhook.ReplayKey) string {
 	switch {
 	case len(ids.signers) > 0 && ids.document != "":
@@ -54,7 +54,7 @@ func unknownKey(ids looseIDs, key webhook.ReplayKey) string {
 	return keyOf("document", ids.document, key)
 }
 
-// lineID returns the number of a line in the store. Two lines with the same number would wait for each other, without other harm.
+// lineID returns a line's number in the store. Lines of the same number would wait for each other, without other harm.
 func lineID(line string) int64 {
 	sum := sha256.Sum256([]byte(line))
 	return int64(binary.BigEndian.Uint64(sum[:]))
@@ -103,7 +103,7 @@ func idsOf(signers []webhook.Signer) []string {
 	return ids
 }
 
-// signerList returns ids in the format of the column signers: each is between two newlines, so that a search for text finds it.
+// signerList returns ids in the format of the column signers: each between two newlines, so a search for text finds it.
 func signerList(ids []string) string {
 	if len(ids) == 0 {
 		return ""
@@ -116,7 +116,7 @@ func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// looseIDs are the ids of an event whose type is not known, or that could not be decoded. What does not fit is left out.
+// looseIDs are the ids of an event whose type is unknown, or that could not be decoded. What does not fit is left out.
 type looseIDs struct {
 	document, response string
 	signers            []string
@@ -147,7 +147,7 @@ func readLoosely(raw []byte) (ids looseIDs) {
 	return ids
 }
 
-// textOf returns a JSON string, and a number or a boolean as it stands, as package webhook reads them; or "" for any other value.
+// textOf returns a JSON string, and a number or a boolean as it stands, as package webhook reads them; else "".
 func textOf(raw json.RawMessage) (text string) {
 	if len(raw) > 0 && !bytes.ContainsRune([]byte(`"{[n`), rune(raw[0])) {
 		return string(raw)

@@ -59,8 +59,8 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 // ownSchema selects the schema of the queue's tables.
 const ownSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_lines')"
 
-// CreateTables makes the tables of a queue in the first schema of pool's search_path, as [OpenPostgres] does. A role that only reads and
-// writes the tables can open the queue afterwards. It reports whether it made them; if they are there, it changes nothing.
+// CreateTables makes a queue's tables in the first schema of pool's search_path, as [OpenPostgres] does. A role that
+// only reads and writes them can then open the queue. It reports whether it made them; existing ones stay as they are.
 func CreateTables(ctx context.Context, pool *pgxpool.Pool) (made bool, err error) {
 	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
 	defer s.db.Close()
@@ -157,7 +157,7 @@ func (s *postgresStore) note(ctx context.Context, do func(*tx) error) (err error
 	return err
 }
 
-// readCommitted lets a statement see the changes for which the transaction waited at a lock, whatever the database's default is.
+// readCommitted lets a statement see the changes for which the transaction waited at a lock, whatever the default is.
 var readCommitted = sql.TxOptions{Isolation: sql.LevelReadCommitted}
 
 func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) error {
@@ -178,7 +178,7 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// hinted says what to do about an error that only appears where a pooler gives a connection to others between transactions.
+// hinted says what to do about an error that only appears where a pooler gives a connection away between transactions.
 func hinted(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if ok && (e.Code == "42P05" || e.Code == "26000") { // duplicate or unknown prepared statement
@@ -260,7 +260,7 @@ func (s *postgresStore) text() *dialect { return &postgresDialect }
 // clean does nothing. Erased data stays in pages until VACUUM, and in logs until the server rotates them.
 func (s *postgresStore) clean(context.Context) error { return nil }
 
-// clock gets a connection before it reads the local clock, so that the wait for a connection does not count as an error.
+// clock gets a connection before it reads the local clock, so that the wait for one does not count as an error.
 func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {

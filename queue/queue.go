@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Queue stores events, receives them and processes them. Make one with [Open] or [OpenPostgres]. It is safe for concurrent use.
+// Queue receives, stores and processes events. Make one with [Open] or [OpenPostgres]. It is safe for concurrent use.
 type Queue struct {
 	settings
 	db         store
@@ -58,10 +58,10 @@ func Open(path string, opts *Options) (*Queue, error) {
 	return q, nil
 }
 
-// OpenPostgres opens a queue in the database of pool, in the tables signforms_events, signforms_lines, signforms_queue_clock
-// and signforms_queue_schema. If they are missing, it makes them in the first schema of the search_path. Otherwise a role
-// that may only read and write them suffices: see [CreateTables]. It refuses tables of another version of this package. opts may
-// be nil. Any number of processes may receive and work; all use the database's clock.
+// OpenPostgres opens a queue in pool's database, in the tables signforms_events, signforms_lines, signforms_queue_clock
+// and signforms_queue_schema. If they are missing, it makes them in the first schema of the search_path. Otherwise a
+// role that may only read and write them suffices: see [CreateTables]. It refuses tables of another version of this
+// package. opts may be nil. Any number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
 // worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other
@@ -91,8 +91,8 @@ func newQueue(s settings) *Queue {
 	return q
 }
 
-// Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned: what a Run that
-// is working cannot store any more runs again when its leases have ended. A second call returns the same.
+// Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned:
+// what a working Run can no longer store runs again when its leases have ended. A second call returns the same.
 func (q *Queue) Close() error {
 	q.closing.Do(func() {
 		q.closed.Store(true)

@@ -36,7 +36,7 @@ type receipt struct {
 // maxNote bounds Entry.Note, in bytes.
 const maxNote = 200
 
-// newRows returns the rows of events. It refuses events without JSON, because they could not run later and would all have the same key.
+// newRows returns the rows of events. It refuses events without JSON: they could not run later and would share a key.
 func newRows(events []webhook.Event, note string) ([]row, error) {
 	for i, e := range events {
 		if e == nil || len(e.Raw()) == 0 {
@@ -66,7 +66,7 @@ func bringForward(t *tx, lines []int64, now int64) error {
 	return err
 }
 
-// reopen is bringForward for lines in which an event is pending again that was settled. Any event of the line may be the first now.
+// reopen is bringForward for lines in which a settled event is pending again. Any event of the line may be first now.
 func reopen(t *tx, lines []int64, now int64) error {
 	if len(lines) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	return got, nil
 }
 
-// takeRoom takes room for the rows. Only when there is too little does it look which of them are repeats, which need none.
+// takeRoom takes room for the rows. Only when there is too little does it look which are repeats, which need none.
 func (q *Queue) takeRoom(ctx context.Context, rows []row) error {
 	err := q.room.take(ctx, len(rows))
 	if !errors.Is(err, ErrFull) {
@@ -159,7 +159,7 @@ type room struct {
 	cost    time.Duration // how long the last count took
 }
 
-// countEvery is how old the count may be while there seems to be room. recountAfter is the same while there seems to be none.
+// countEvery is how old the count may be while there seems to be room; recountAfter, while there seems to be none.
 const (
 	countEvery   = time.Second
 	recountAfter = 50 * time.Millisecond
@@ -188,5 +188,5 @@ func (r *room) take(ctx context.Context, n int) error {
 	return nil
 }
 
-// lacks reports whether n events do not fit. Any number fits when no event is pending, because otherwise they would never fit.
+// lacks reports whether n events do not fit. Any number fits when no event is pending: otherwise they would never fit.
 func (r *room) lacks(n int) bool { return n > 0 && r.pending > 0 && r.pending+n > r.limit }

@@ -19,7 +19,7 @@ const (
 	yieldAfter   = 32  // events of one line, after which the worker takes another line
 )
 
-// ErrAbandoned is returned by [Queue.Run] when 100 abandoned functions have not returned. Only a restart of the process ends them.
+// ErrAbandoned is returned by [Queue.Run] when 100 abandoned functions still run. Only a process restart ends them.
 var ErrAbandoned = errors.New("queue: too many functions did not return after Options.Timeout: end the process, and make functions return when their ctx ends")
 
 // runner is one call of Run.
@@ -149,7 +149,7 @@ func (r *runner) drain() {
 	<-idle
 }
 
-// leave makes the line free for this process. If a function of the line was abandoned, the line becomes free when the function returns.
+// leave frees the line for this process. If a function of it was abandoned, it becomes free when that returns.
 func (q *Queue) leave(c *claim) {
 	if c.abandoned == nil {
 		q.vacate(c)

@@ -2,8 +2,8 @@ package queue
 
 import "fmt"
 
-// The schema has two main tables. signforms_events has a row for each event. state is an index of the array states. line is the value of
-// [Entry.Line], and line_id is the id of the line's row. note is what [Options.Note] returned for its delivery.
+// The schema has two main tables. signforms_events has a row for each event. state is an index of the array states.
+// line is [Entry.Line], and line_id is the id of the line's row. note is what [Options.Note] returned for its delivery.
 //
 // signforms_lines has a row for each line in which an event is pending, or which a worker holds:
 //
@@ -11,25 +11,25 @@ import "fmt"
 //	due    when the line's first pending event may be tried
 //	lease  until when no other worker may start the line; 0: any worker may
 //	token  identifies the worker that holds the line; 0: no worker does, but an abandoned function may run until lease
-//	head   the id of the event that the worker processes, negative once the start of its function is stored; 0: no worker holds the line
+//	head   the id of the event that the worker processes, negative once its function's start is stored; 0: no worker
 //	since  when due or lease was set
 //	low    no event of the line with a lower id is pending
 //
 // The index signforms_lines_held is by abs(token), so that Postgres does not take it for a search by id and token, in
 // which it would walk past the leases of the past.
 //
-// A statement that needs signforms_events_settled says state > 0 beside state = 2: SQLite does not infer the one from the other.
+// A statement that needs signforms_events_settled says state > 0 beside state = 2, which SQLite does not infer.
 //
 // signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time
 // since the start of the machine that boot names. seen is when a process last looked at the clock, and trusted is since
 // when the clock is known not to have jumped.
 //
-// If an event is being processed when [Queue.Retry] is called, its attempts becomes -1, so that the try under way does not count.
+// [Queue.Retry] of an event being processed sets its attempts to -1, so that the try under way does not count.
 //
 // Times are Unix milliseconds. There is no index by time of receipt for all events, because ids ascend with it, except
 // for events that are received at the same moment.
 
-// schemaVersion is what user_version of a SQLite file and signforms_queue_schema in Postgres say. Raise it with every change.
+// schemaVersion is what user_version in SQLite and signforms_queue_schema in Postgres say. Raise it with every change.
 const schemaVersion = 4
 
 // there reports whether the tables are there: version is 0 if they are not. It refuses those of another version.

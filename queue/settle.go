@@ -139,7 +139,7 @@ func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.
 	return nil, err
 }
 
-// advance moves on to the line's next event. It removes a line without further events. Unless goOn is set it gives the line up.
+// advance moves on to the line's next event. It removes a line without more events. Without goOn it gives the line up.
 func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error) {
 	next := &claim{line: c.line, low: c.low, token: c.token, until: at.until, row: c.row + 1}
 	found, err := next.load(t)
@@ -213,8 +213,8 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 	})
 }
 
-// settleFailed records a try that failed with err, and sets the outcome in s. Unless it was the last try, the line is given up until the
-// next one. It uses the state and the tries in the store, because the event may have been completed, erased or retried while it ran.
+// settleFailed records a try that failed with err, and fills s. Unless it was the last, the line is given up until the
+// next one. It uses the state and tries in the store: the event may have been completed, erased or retried meanwhile.
 func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*claim, error) {
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {

@@ -16,8 +16,9 @@ type store interface {
 	// variables that do writes, because do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
-	// note is write for claims and outcomes. The first statement of do that locks rows must evaluate dialect.bound. Its commits survive the death of the process, but a power failure may undo them; then
-	// the events run again. On SQLite these are the notes of the last tenth of a second in which anything was written, however long ago.
+	// note is write for claims and outcomes. The first statement of do that locks rows must evaluate dialect.bound. Its
+	// commits survive the death of the process, but a power failure may undo them; then the events run again. On SQLite
+	// these are the notes of the last tenth of a second in which anything was written, however long ago.
 	note(ctx context.Context, do func(*tx) error) error
 
 	// receive stores the rows of a delivery in a transaction. It returns an error when ctx, that of the caller, has ended.

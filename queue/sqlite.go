@@ -303,8 +303,8 @@ func identify(path string) (files [2]os.FileInfo, err error) {
 	return files, nil
 }
 
-// intact returns an error if the file or its log is not the one that is open, or has other contents. SQLite does not notice that, and
-// goes on writing. After the first such error it returns the same, because a later checkpoint may make the header look right.
+// intact returns an error if the file or its log is not the one that is open, or has other contents. SQLite does not
+// notice, and writes on. After the first error it returns the same: a later checkpoint may make the header look right.
 func (s *sqliteStore) intact() error {
 	if s.lost {
 		return errReplaced
@@ -334,11 +334,11 @@ func (s *sqliteStore) intact() error {
 	return nil
 }
 
-// stampEvery is how often a process that writes raises the version. A backup that is older than that has an older version.
+// stampEvery is how often a process that writes raises the version. A backup older than that has an older version.
 const stampEvery = time.Minute
 
-// stamp begins a transaction: it checks the file, and now and then raises the version in its header by a number that another file will
-// not have. The version is SQLite's schema_version; when it changes, connections only read the schema again.
+// stamp begins a transaction: it checks the file, and now and then raises the version in its header by a number that no
+// other file will have. The version is SQLite's schema_version; a change makes connections only reread the schema.
 func (s *sqliteStore) stamp() error {
 	if s.file[0] != nil {
 		if err := s.intact(); err != nil {

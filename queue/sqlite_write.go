@@ -28,14 +28,14 @@ func (s *sqliteStore) note(ctx context.Context, do func(*tx) error) error {
 	return s.group.write(&operation{ctx: ctx, do: do, lazy: true})
 }
 
-// commit runs one transaction on the group's goroutine. It waits for transactions of other processes as long as a delivery may wait.
+// commit runs one transaction on the group's goroutine. It waits for other processes as long as a delivery may wait.
 func (s *sqliteStore) commit(do func(*tx) error, lazy bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	return s.transaction(ctx, do, lazy)
 }
 
-// The values of the setting synchronous. In WAL mode FULL syncs the log at each commit. This also syncs earlier commits under NORMAL.
+// Values of synchronous. In WAL mode FULL syncs the log at each commit. This also syncs earlier commits under NORMAL.
 const (
 	synchronousNormal = 1
 	synchronousFull   = 2
@@ -233,7 +233,7 @@ func (s *sqliteStore) clean(ctx context.Context) error {
 	}
 }
 
-// checkpoint moves and truncates the log. It reports whether that failed because the log is being read or another process writes.
+// checkpoint moves and truncates the log. busy: that failed because the log is being read or another process writes.
 func (s *sqliteStore) checkpoint(ctx context.Context) (busy bool, err error) {
 	var blocked int
 	err = s.group.write(&operation{ctx: ctx, alone: func() error {
@@ -365,7 +365,7 @@ func (g *group) process(op *operation) {
 	g.flush(batch)
 }
 
-// flush commits a batch. When one of its writes fails, it commits each by itself, so that no write fails because of another.
+// flush commits a batch. When one of its writes fails, it commits each by itself, so no write fails because of another.
 func (g *group) flush(batch []*operation) {
 	if len(batch) == 0 {
 		return

@@ -55,7 +55,7 @@ type Blocked struct {
 
 const maxBlocked = 10
 
-// Stats reads the state of the queue. It looks at up to [CountLimit] rows of each kind, so that its cost does not grow with the queue.
+// Stats reads the queue's state from up to [CountLimit] rows of each kind, so its cost does not grow with the queue.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{
 		Stored: q.count.stored.Load(), Duplicates: q.count.duplicates.Load(), Refused: q.count.refused.Load(),
@@ -113,7 +113,7 @@ func (s *Stats) ages(t *tx, now int64) error {
 	if found {
 		s.Lag = time.Duration(now-due) * time.Millisecond
 	}
-	// An index of pending events by time would cost every delivery a page of the log, so this asks each line for its first one.
+	// An index of pending events by time would cost every delivery a log page, so this asks each line for its first one.
 	_, err = t.first([]any{&received}, `SELECT coalesce(min(received), 0) FROM (SELECT (SELECT e.received FROM signforms_events AS e
 			WHERE (e.line_id, e.id) >= (l.id, l.low) AND e.line_id <= l.id AND e.state = 0
 				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.line_id, e.id LIMIT 1) AS received

@@ -153,7 +153,7 @@ func (q *Queue) before(d time.Duration) int64 {
 	return 0
 }
 
-// repairLines shortens the waits and leases that a clock has set which was ahead: each gets as long from now as it was given then.
+// repairLines shortens the waits and leases set by a clock that was ahead: each gets as long from now as it got then.
 func (q *Queue) repairLines(ctx context.Context) error {
 	for full := true; full; {
 		err := q.noteWithin(ctx, "shortening waits", func(t *tx) error {

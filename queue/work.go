@@ -194,8 +194,8 @@ func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 // the error: the event is then not reported as failed.
 var ErrLost = errors.New("queue: the event is not this function's any more")
 
-// Complete marks the event of the function with this ctx as processed in the function's own transaction tx, which must be of
-// the database and the schema in which the queue is. The work that the function does in tx is then done exactly once:
+// Complete marks the event of the function with this ctx as processed in the function's own transaction tx, which must
+// be of the database and schema in which the queue is. What the function does in tx is then done exactly once:
 //
 //	tx, err := pool.Begin(ctx)
 //	…
@@ -206,10 +206,11 @@ var ErrLost = errors.New("queue: the event is not this function's any more")
 //	}
 //	return tx.Commit(ctx)
 //
-// If tx is committed, the event has been processed, whatever the function returns then and even if the process dies. If it
-// is not, the try has failed, even if the function returns nil. Call Complete last, and commit at once: until tx ends, no
-// worker gets further with the line, and the server ends it by itself only if the DSN sets idle_in_transaction_session_timeout.
-// It may still be committed when the lease has ended; Complete of another worker then returns [ErrLost]. A queue in a SQLite file returns an error, because its transactions are its own.
+// If tx is committed, the event has been processed, whatever the function returns then and even if the process dies. If
+// it is not, the try has failed, even if the function returns nil. Call Complete last, and commit at once: until tx
+// ends, no worker gets further with the line, and the server ends it by itself only if the DSN sets
+// idle_in_transaction_session_timeout. It may still be committed when the lease has ended; Complete of another worker
+// then returns [ErrLost]. A queue in a SQLite file returns an error, because its transactions are its own.
 func Complete(ctx context.Context, tx pgx.Tx) error {
 	c, ok := ctx.Value(completionKey{}).(*completion)
 	if !ok {

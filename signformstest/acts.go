@@ -38,7 +38,7 @@ func (a Actor) Decline(reason string) error {
 	return a.server.acted(a.document, a.actor.Decline(reason))
 }
 
-// FieldValue is what a signer filled in. Completed events carry the value under a key such as contact_field(page1)[Buyer].
+// FieldValue is what a signer filled in. Completed events carry it under a key such as contact_field(page1)[Buyer].
 type FieldValue struct {
 	Kind  string // "contact_field" is documented by the service; "text", "date" and "name" were seen
 	Page  int    // from 1
@@ -84,19 +84,19 @@ func (s *Server) SubmitForm(formID string, answers Submission) (formResponseID s
 	return id, s.acted(formID, err)
 }
 
-// TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event for each
-// tracked document, or for a made-up document when the webhook tracks everything. The delivery is signed and logged like any
-// other, and its body is the same each time. TestWebhook returns the delivery's id. An unknown webhook fails the test.
+// TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event
+// for each tracked document, or for a made-up one when it tracks everything. The delivery is signed and logged like any
+// other, and its body is the same each time. It returns the delivery's id. An unknown webhook fails the test.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string) {
 	s.t.Helper()
 	return s.must("TestWebhook")(s.service.TestWebhook(webhookID))
 }
 
-// Resend makes a delivery due now, whatever its status, with the same body, a new timestamp and a new signature. If it fails
-// again, its schedule goes on where it was; a dead one stays dead. The error says when there is no such delivery, or it is under way.
+// Resend makes a delivery due now, whatever its status, with the same body and a new timestamp and signature. If it
+// fails again, its schedule goes on where it was; a dead one stays dead. An unknown one, or one under way, is an error.
 func (s *Server) Resend(deliveryID string) error { return asSDK(s.service.Resend(deliveryID)) }
 
-// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats too.
+// RotateWebhookSecret gives a webhook another secret and returns it. Later attempts are signed with it, repeats too.
 func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
 	secret, err = s.service.RotateWebhookSecret(webhookID)
 	return secret, asSDK(err)

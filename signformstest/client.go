@@ -20,7 +20,7 @@ func (s *Server) Client() *signforms.Client {
 	return client
 }
 
-// ClientOptions returns what [Server.Client] uses, for a program that builds its client itself. Change what the test needs:
+// ClientOptions returns what [Server.Client] uses, for a program that builds its own client. Change what a test needs:
 //
 //	opts := srv.ClientOptions()
 //	opts.MaxAttempts = 1

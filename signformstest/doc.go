@@ -14,11 +14,11 @@
 // [Server.ClientOptions] is for a program that builds its own client. A receiver verifies with [Server].WebhookSecret;
 // after [Server.Advance] it needs Options.VirtualTimestamps, and [Server.Now] as its VerifierOptions.Now.
 //
-// A server keeps documents, enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps
-// all templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves its
-// clock, and Settle waits until webhooks have arrived. A wrong use of a method fails the test, or panics outside of one. An act that
-// the service refuses returns an error, which matches [signforms.ErrRefused], [signforms.ErrNotFound] or [signforms.ErrInvalid] as
-// that of the client would. All methods are safe for concurrent use.
+// A server enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps all
+// templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves
+// its clock, and Settle waits until webhooks have arrived. A wrong use of a method fails the test, or panics outside of
+// one. An act that the service refuses returns an error, which matches [signforms.ErrRefused], [signforms.ErrNotFound]
+// or [signforms.ErrInvalid] as that of the client would. All methods are safe for concurrent use.
 //
 // With a [Network] nothing touches a socket. Client, service and receiver can then run inside a [testing/synctest]
 // bubble, where hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
@@ -36,7 +36,7 @@
 //		err := srv.Settle(t.Context())
 //	})
 //
-// It is not the real service. Where the service's description is silent, the server picks one behaviour and documents it; [Profile]
-// has others. PDFs are those that a test gives, or empty pages. No mail is sent: [Server.Messages] has what would have been. Records
-// of what happened contain personal data and what went over the wire; their String methods leave these out.
+// It is not the real service. Where its description is silent, the server picks one behaviour and documents it;
+// [Profile] has others. PDFs are a test's own, or empty pages. No mail is sent: [Server.Messages] has what would have
+// been. Records of what happened contain personal data and what went over the wire; their String methods omit these.
 package signformstest

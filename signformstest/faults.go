@@ -14,9 +14,9 @@ import (
 //	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
 //	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
 //
-// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The faults that match
-// a request are asked in the order in which they were set. Each counts the request, until one happens to it: those after it do not
-// count it. What happens can be combined. With Latency alone, the request is answered as usual.
+// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The
+// faults that match a request are asked in the order in which they were set. Each counts the request, until one happens
+// to it: those after it do not count it. What happens can be combined. With Latency alone, the answer is as usual.
 type Fault struct {
 	Operation   signforms.Operation // as in signforms.OpSend; empty: any
 	DocumentID  string              // a documentId, templateId, formId, createdDocumentId or responseId that the request carries; empty: any

@@ -14,8 +14,8 @@ type Options struct {
 	// URLs a Network, because a loopback port differs on each run.
 	Seed uint64
 
-	// Start, unless zero, is the time at which the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves
-	// it, so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
+	// Start, unless zero, is when the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves it,
+	// so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
 	Start time.Time
 
 	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is

@@ -62,8 +62,8 @@ type Signer struct {
 	Email string // an address alone, without a name: "ann@example.com"
 }
 
-// EventFamily is what a webhook subscribes to. Each covers the viewed and signed events of its kind too; that it does is not
-// documented by the service. So the last signature of a document makes two deliveries: that somebody signed, then that all did.
+// EventFamily is what a webhook subscribes to. Each covers the viewed and signed events of its kind too; the service
+// does not document that. So a document's last signature makes two deliveries: that somebody signed, then that all did.
 type EventFamily string
 
 // The families of events that a webhook can select, as the service's page calls them. The literals are not documented

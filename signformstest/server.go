@@ -101,9 +101,9 @@ func (s *Server) Close() { s.service.Close() }
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.service.Now() }
 
-// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the way (webhook
-// retries, documents that expire, reminders that leave the limit's window) happens in order, each at its own time, before Advance
-// returns. Then calls of the server's clients that wait to send a reminder look at the clock again.
+// Advance moves the service's clock forward by d, which is 0 or more, to 2262-04-11 at most. What falls due on the way
+// (webhook retries, documents that expire, reminders that leave the limit's window) happens in order, each at its time,
+// before Advance returns. Then calls of the server's clients that wait to send a reminder look at the clock again.
 //
 // Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of
 // the wall clock is not waited for again until it answers. A closed server is not advanced, and that fails no test: a

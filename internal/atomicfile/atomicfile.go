@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// Write replaces the content of the file at path, or makes the file, readable only by the owner. It returns when the content and
-// the name are on the disk. It follows a symbolic link to a file. What is not a regular file, such as a terminal or a pipe, it
-// writes to as it is. Programs that read the file meanwhile see the old content or the new one, never a part.
+// Write replaces the content of the file at path, or makes the file, readable only by the owner. It returns when
+// content and name are on the disk. It follows a symbolic link to a file. What is not a regular file, such as a
+// terminal or pipe, it writes to as it is. Readers meanwhile see the old content or the new one, never a part.
 func Write(path string, content []byte) (err error) {
 	f, path, err := create(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func Check(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// create makes an empty file beside the one that path leads to, which it returns. The file is nil where that is not a regular one.
+// create makes an empty file beside target, to which path leads. f is nil where target is not a regular file.
 func create(path string) (f *os.File, target string, err error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():

@@ -93,7 +93,7 @@ type run struct {
 	Request
 	last     Outcome
 	slotWait time.Duration // spent waiting for slots, all attempts together
-	// closingFailed: the last answer was 429, and the store could not close the budget, so that nothing holds a further attempt back.
+	// closingFailed: the last answer was 429, and the store could not close the budget: nothing delays a further attempt.
 	closingFailed bool
 
 	loop   retryablehttp.Client // here, as the two below are, to be allocated with the run
@@ -101,8 +101,8 @@ type run struct {
 	first  retryablehttp.Request
 }
 
-// Do makes the call. Its error says that no request can be made of the Request. The loop is go-retryablehttp's: RoundTrip makes
-// an attempt and keeps its outcome in r.last, and checkRetry decides whether there is another, and after what wait.
+// Do makes the call. Its error says that no request can be made of the Request. The loop is go-retryablehttp's:
+// RoundTrip makes an attempt and keeps its outcome in r.last, and checkRetry decides whether and when another follows.
 func (s *Settings) Do(ctx context.Context, request Request) (_ Outcome, err error) {
 	r := &run{Settings: s, Request: request}
 	if r.first.Request, err = http.NewRequestWithContext(ctx, r.Method, r.URL, nil); err != nil {
@@ -156,7 +156,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	return answered, nil
 }
 
-// settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for a while.
+// settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for now.
 func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 	r.closingFailed = r.last.Status == http.StatusTooManyRequests &&
 		r.Budget.Block(ctx, reminderlimit.ClosedFor(RetryAfter(r.last.Header))) != nil

@@ -87,7 +87,7 @@ func replaceKey(s, key string) string {
 // escapes are those of JSON and JavaScript, HTML and URLs.
 var escapes = regexp.MustCompile(`(?i)\\+(/|u[0-9a-f]{4}|x[0-9a-f]{2})|&#?[0-9a-z]{1,8};|%[0-9a-f]{2}`)
 
-// decodeText decodes the escapes of printable ASCII. Blanks, quotes and brackets stay encoded: they would end a link in the middle.
+// decodeText decodes escapes of printable ASCII. Blanks, quotes and brackets stay encoded: they would cut a link short.
 func decodeText(s string) string {
 	return escapes.ReplaceAllStringFunc(s, func(escape string) string {
 		decoded := escape

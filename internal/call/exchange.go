@@ -123,7 +123,7 @@ func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	return o.Err.Error()
 }
 
-// readBody reads up to limit+1 bytes, drains a little more so that the connection can be used again, and closes the body.
+// readBody reads up to limit+1 bytes, drains a little more so that the connection can be reused, and closes the body.
 func readBody(resp *http.Response, limit int64) ([]byte, error) {
 	defer resp.Body.Close()
 	var buf bytes.Buffer

@@ -61,8 +61,8 @@ func (t *writeTrace) note(happened *bool) {
 // reads it right after it has written the header.
 const bodyTime = 100 * time.Millisecond
 
-// foundConn stops a request that was sent when another connection is got, unless its body is read: then the connection is for
-// another request. HTTP/2 may repeat a request without looking for a connection, on one that was made for another call.
+// foundConn stops a request that was sent when another connection is got, unless its body is read: then the connection
+// is for another request. HTTP/2 may repeat a request without getting a connection, on one made for another call.
 func (t *writeTrace) foundConn(info httptrace.GotConnInfo) {
 	t.mu.Lock()
 	t.gotConn = true

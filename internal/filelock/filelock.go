@@ -1,4 +1,4 @@
-// Package filelock locks files against other processes. The operating system frees a lock when its process ends, even by a crash.
+// Package filelock locks files against other processes. The system frees a lock when its process ends, even by a crash.
 package filelock
 
 import (

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// scalar sets a string, bool, int or time.Time from the value that comes next, and reports whether there was one that fits.
+// scalar sets a string, bool, int or time.Time from the next value, and reports whether there was one that fits.
 func (f *filler) scalar(v reflect.Value, field field) bool {
 	switch start := f.scan.Next(); start {
 	case '"':

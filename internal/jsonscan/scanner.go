@@ -2,7 +2,7 @@
 // and elements that it needs and skips the others. The scanner is strict: RFC 8259 grammar, valid UTF-8, bounded depth,
 // nothing after the value. It accepts duplicate keys.
 //
-// The webhook decoder and package jsjson share it, so that both accept the same documents. Package jsonfill uses it too.
+// The webhook decoder and package jsjson share it, so both accept the same documents. Package jsonfill uses it too.
 package jsonscan
 
 import "fmt"

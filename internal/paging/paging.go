@@ -1,5 +1,5 @@
-// Package paging reads all pages of a list that may change meanwhile. It knows the ids of records, the times at which they
-// were made, and what the service tells of the whole list; nothing of HTTP. [All] reads a list; whole.go decides when it is whole.
+// Package paging reads all pages of a list that may change meanwhile. It knows the ids of records, when they were made,
+// and what the service tells of the whole list, but not HTTP. [All] reads a list; whole.go decides when it is whole.
 package paging
 
 import (

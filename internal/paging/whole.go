@@ -8,12 +8,12 @@ import (
 
 // A walk decides which page is asked for next, and when the list has ended. It has three rules.
 //
-// Link. A page continues the chain if it begins at position 0 or shares a record with the chain. Records keep their order, and a
-// page is an interval of it without a gap. So a page has every record that stayed between its first and its last, and two
-// intervals that share a record leave nothing out between them. By induction the chain has every record that stayed, from the
-// top to its end. Records of one time may be in another order for each request. A shared record proves nothing then, unless a
-// record of another time came behind it on a page of the chain, or the page begins with records of the end of the chain in the
-// same order, so many that this is no accident (minRun, minTies). A record without a time proves it by itself.
+// Link. A page continues the chain if it begins at position 0 or shares a record with it. Records keep their order, and
+// a page is an interval of it without a gap. So a page has every record that stayed between its first and last, and two
+// intervals that share a record leave nothing out. By induction the chain has every record that stayed, from the top to
+// its end. Records of one time may be ordered anew for each request. A shared record proves nothing then, unless a
+// record of another time came behind it on a page of the chain, or the page begins with records of the chain's end in
+// the same order, too many for an accident (minRun, minTies). A record without a time proves it by itself.
 //
 // End. A page is full with as many records as were asked for, or as the largest page before had (where nothing is told,
 // at least 16). A page of the chain that is not full ends the list, if the service tells of no more records and, while
@@ -280,7 +280,7 @@ func (w *walk) short(r Request, n int) bool {
 // counted reports whether as many records as the total says were seen since it last changed.
 func (w *walk) counted() bool { return w.total != nil && w.found == *w.total }
 
-// mayEnd reports whether nothing that the service tells contradicts that a page of the chain is the last, if it ends there.
+// mayEnd reports whether nothing the service tells contradicts that a page of the chain is the last, if it ends there.
 func (w *walk) mayEnd(end int) bool {
 	return w.least <= end && (w.total == nil || w.period > 1 || w.counted())
 }

@@ -41,8 +41,8 @@ func (a Actor) View() error {
 	})
 }
 
-// Sign signs the document, filling in the fields on the way. The last signature completes it. It is an error when a required
-// field of the signer is missing, when a value names none of the signer's fields, and when it is not of the field's kind.
+// Sign signs the document, filling in the fields. The last signature completes it. It is an error when a required field
+// of the signer is missing, or when a value names none of the signer's fields or is not of the field's kind.
 func (a Actor) Sign(fields ...FieldValue) error {
 	p := signing.SignParams{From: a.from, Values: convertAll(fields, internalFieldValue)}
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// This file holds the one conversion of each record that the public API shows. Public types are not those of the packages
-// below, whose fields would not show in the documentation. Their JSON names are those of the control API (docs/control.yaml).
+// Here is the one conversion of each record that the public API shows. Public types are not those of the packages
+// below, whose fields would not show in the documentation. Their JSON names are the control API's (docs/control.yaml).
 
 // convertAll returns a list that is empty, not nil, when there is nothing in it: as JSON it is [] then.
 func convertAll[From, To any](all []From, convert func(From) To) []To {

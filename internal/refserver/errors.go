@@ -21,7 +21,7 @@ var (
 	// ErrInvalid says that an argument is invalid, whatever the state of the service.
 	ErrInvalid = signing.ErrInvalid
 
-	// ErrStorage says that the Storage failed: a change was not made and can be tried again, unless the error matches [ErrStopped] too.
+	// ErrStorage says that the Storage failed: a change was not made and may be retried, unless [ErrStopped] matches too.
 	ErrStorage = store.ErrUnavailable
 
 	// ErrStopped says that the service has stopped because nobody knows whether a change was saved. Started again, it has

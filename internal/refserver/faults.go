@@ -22,9 +22,9 @@ import (
 //	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
 //	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
 //
-// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The faults that match
-// a request are asked in the order in which they were set. Each counts the request, until one happens to it: those after it do not
-// count it. What happens can be combined. With Latency alone, the request is answered as usual.
+// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The
+// faults that match a request are asked in the order in which they were set. Each counts the request, until one happens
+// to it: those after it do not count it. What happens can be combined. With Latency alone, the answer is as usual.
 type Fault struct {
 	Operation   Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
 	DocumentID  string    `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
@@ -71,7 +71,7 @@ type WebhookFault struct {
 	Reencode  bool          `json:"reencode,omitempty"`  // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-// maxFaultBody is the maximum length of Fault.Body, in characters. It is twice what the client of this module reads of an answer.
+// maxFaultBody is the maximum length of Fault.Body, in characters: twice what this module's client reads of an answer.
 const maxFaultBody = 64 << 20
 
 // Fail makes API requests go wrong from now on, and returns the fault's id.

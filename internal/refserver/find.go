@@ -38,7 +38,7 @@ func (s *Server) Counts() Counts {
 	return c
 }
 
-// FindDeliveries returns a page of the deliveries that match, newest first, and how many match in all. A nil match selects all.
+// FindDeliveries returns a page of matching deliveries, newest first, and how many match in all. A nil match takes all.
 func (s *Server) FindDeliveries(match func(Delivery) bool, offset, limit int) (page []Delivery, total int) {
 	return newestOf(s.deliveries(), match, offset, limit, publicDelivery)
 }
@@ -53,7 +53,7 @@ func (s *Server) FindRequests(match func(Request) bool, offset, limit int) (page
 	return newestOf(s.requests.records(), match, offset, limit, func(r Request) Request { return r })
 }
 
-// newestOf returns a page of the records that match, converted. Without a match it looks at no more than are skipped or returned.
+// newestOf converts a page of the records that match. Without a match it looks at no more than are skipped or returned.
 func newestOf[From, To any](all store.Records[From], match func(To) bool, offset, limit int, convert func(From) To) (page []To, total int) {
 	for v := range all.Newest() {
 		if match == nil && len(page) == limit {

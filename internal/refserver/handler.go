@@ -18,9 +18,9 @@ func (s *Server) newAPI(limit api.Limit) *api.API {
 	return service
 }
 
-// ServeHTTP answers a request as the server does that arrived at its address, but without [Options].Middleware: with a page or by the
-// API, or with the reason once the service has stopped. It implements [http.Handler], for Options.Behind. There is no ServeMux because
-// that redirects unclean paths, for which the API says what was probably meant.
+// ServeHTTP answers a request as the server does that arrived at its address, but without [Options].Middleware: with a
+// page or by the API, or with the reason once the service has stopped. It implements [http.Handler], for
+// Options.Behind. There is no ServeMux: that redirects unclean paths, for which the API says what was probably meant.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.store.Stopped() != nil {
 		w.Header().Set("Content-Type", "application/json")

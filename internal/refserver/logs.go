@@ -65,8 +65,8 @@ func (s *Server) messages() (all store.Records[signing.Message]) {
 	return all
 }
 
-// Delivery is one body for one webhook, with every attempt to deliver it. Without [Server.Resend] there are at most 8 attempts,
-// with waits of 5 s, 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The schedule is not documented by the service.
+// Delivery is one body for one webhook, with every attempt to deliver it. Without [Server.Resend] there are at most 8
+// attempts, with waits of 5 s, 1 min, 5 min, 30 min, 2 h, 5 h and 10 h between them. The service documents no schedule.
 type Delivery struct {
 	ID            string         `json:"id"`
 	WebhookID     string         `json:"webhookId"`

@@ -46,7 +46,7 @@ func (s *Server) open() error {
 
 var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
 
-// begin makes the server's own workspace. Do not change the order in which ids are made: with a seed they are always the same.
+// begin makes the server's own workspace. Keep the order in which ids are made: with a seed they are always the same.
 func (s *Server) begin() error {
 	secret := cmp.Or(s.options.WebhookSecret, s.ids.Token())
 	own := store.Service{

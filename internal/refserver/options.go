@@ -23,8 +23,8 @@ type Options struct {
 	// URLs a Network, because a loopback port differs on each run.
 	Seed uint64
 
-	// Start, unless zero, is the time at which the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves
-	// it, so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
+	// Start, unless zero, is when the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves it,
+	// so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
 	Start time.Time
 
 	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is
@@ -41,7 +41,7 @@ type Options struct {
 	// Profile chooses what the interface leaves open. The zero value is what the SDK's documentation assumes.
 	Profile Profile
 
-	// Addr is the host and port to listen on; default "127.0.0.1:0", a free port of loopback. It is not used with a Network.
+	// Addr is the host and port to listen on; default "127.0.0.1:0", a free port of loopback. Unused with a Network.
 	Addr string
 
 	// PublicURL is what links and webhook payloads begin with. Set it when clients and browsers reach the server by

@@ -7,10 +7,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// SetRelay makes webhooks, of which each has another Event, all that the relay with the id has, and returns their ids. A relay passes
-// deliveries on, as the command "signforms listen" does. A webhook of the relay with the same Event is changed and enabled, and keeps
-// its id, what is pending for it, and no secret that was rotated; the relay's others are deleted as by [Server.DeleteWebhook]. Without webhooks the relay has none
-// left. The relay's id is saved with them, and nothing else sets it: no other webhook is touched, whatever its URL.
+// SetRelay makes webhooks, each with another Event, all that the relay with the id has, and returns their ids. A relay
+// passes deliveries on, as "signforms listen" does. The relay's webhook of the same Event is changed and enabled, and
+// keeps its id and what is pending, but no rotated secret; the relay's others are deleted as by [Server.DeleteWebhook].
+// Without webhooks, none is left. The relay's id is saved with them; no other webhook is touched, whatever its URL.
 func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err error) {
 	if id == "" {
 		return nil, invalid("id", "is empty")

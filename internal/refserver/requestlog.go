@@ -10,7 +10,7 @@ import (
 
 const wholeBytes = 16 << 20 // of headers, queries, bodies and answers in a log, about
 
-// requestLog keeps the newest API requests, and the newest of these whole. A request in it is never changed, only replaced.
+// requestLog keeps the newest API requests, and the newest of these whole. A request in it is replaced, never changed.
 type requestLog struct {
 	most   int // how many
 	mu     sync.Mutex

@@ -66,7 +66,7 @@ func (k *keeper) Load(put func(store.Write)) error {
 	return err
 }
 
-// CheckStorage reads the records of a storage as a start does, and returns how many there are, or why it would be refused.
+// CheckStorage reads a storage's records as a start does, and returns how many there are, or why it would be refused.
 func CheckStorage(ctx context.Context, s Storage) (records int, err error) {
 	k, own := &keeper{storage: s, ctx: ctx, clock: &clock{}}, false
 	err = k.Load(func(w store.Write) {

@@ -103,11 +103,11 @@ func startWith(opts Options, listener net.Listener, url string, limit api.Limit)
 	return s, nil
 }
 
-// receiverIdle is how long a connection to a receiver stays open without a request. Where two deliveries dial at once, one
-// connection may never carry a request; Node's server.close waits for such a one without end, http.Server.Shutdown for 5 s.
+// receiverIdle is how long a connection to a receiver stays open without a request. Where two deliveries dial at once,
+// one connection may never carry a request; Node's server.close waits for it forever, http.Server.Shutdown for 5 s.
 const receiverIdle = time.Second
 
-// maxReceiverHeader is the maximum size of the header of a receiver's answer, in bytes. The log of deliveries stores the header.
+// maxReceiverHeader is the maximum size of the header of a receiver's answer, in bytes. The delivery log stores it.
 const maxReceiverHeader = 64 << 10
 
 func newServer(opts Options, url string) *Server {
@@ -172,7 +172,7 @@ func listen(n *Network, addr string) (net.Listener, string, error) {
 	}
 }
 
-// reachable is the address by which this machine reaches a listener: one that listens on every address is on loopback too.
+// reachable is the address by which this machine reaches a listener: one on every address is on loopback too.
 func reachable(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if ok && tcp.IP.IsUnspecified() {

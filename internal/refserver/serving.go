@@ -41,7 +41,7 @@ func serve(l net.Listener, h http.Handler, readTimeout time.Duration) *serving {
 	return s
 }
 
-// bodyTime is how long a request to a server may take to arrive with its body. A handler that has it all may take longer.
+// bodyTime is how long a request to a server may take to arrive with its body. A handler with it all may take longer.
 const bodyTime = time.Minute
 
 // finish accepts nothing more and returns when no request is under way, or with ctx's error when that ends first.

@@ -15,9 +15,9 @@ import (
 // the wall clock is not waited for again until it answers: what falls due to it is delivered beside the clock, one
 // after the other and perhaps later than due. [Server.Unanswering] names such webhooks.
 //
-// The error is ctx's when that ends first; one that matches [ErrStorage] when the server's state could not be saved, and [ErrClosed]
-// when the server is closed. Then the clock was moved a part of the way, or not at all, and what is not due by then stays due at its
-// time: [Server.Now] tells how far an advance has come. A d that is negative or too large matches [ErrInvalid].
+// The error is ctx's when that ends first; it matches [ErrStorage] when the state could not be saved, and [ErrClosed]
+// when the server is closed. Then the clock was moved part of the way or not at all, and what is not due by then stays
+// due at its time: [Server.Now] tells how far an advance came. A d that is negative or too large matches [ErrInvalid].
 func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 	switch {
 	case d < 0:
@@ -66,7 +66,7 @@ func (s *Server) advance(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keepClock saves that the clock is about to be moved by step, so that after a restart it is not behind a time that was seen.
+// keepClock saves that the clock is about to move by step, so after a restart it is not behind a time that was seen.
 func (s *Server) keepClock(step time.Duration) error {
 	if step == 0 || !s.store.Durable() {
 		return nil

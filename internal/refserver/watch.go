@@ -67,8 +67,8 @@ func (s *Server) Watch() *Watcher {
 	return &Watcher{&s.happenings, s.happenings.n}
 }
 
-// Take returns what has happened since the last Take, in order, all of it durable. Do not change it. Of more than 8,192 happenings it
-// returns the newest alone, which counts the others in Missed. more is closed when something else happens; it is nil when the server is closed.
+// Take returns what happened since the last Take, in order, all durable. Do not change it. Of more than 8,192 it
+// returns the newest alone, whose Missed counts the others. more is closed at the next one; nil: the server is closed.
 func (w *Watcher) Take() (all []Happening, more <-chan struct{}) {
 	hs := w.of
 	hs.mu.Lock()

@@ -28,9 +28,9 @@ func tracked(want, id, kind string) error {
 	return fmt.Errorf("%q is a %s, and a webhook for this event tracks %ss", id, kind, want)
 }
 
-// Resend makes a delivery due now, whatever its status, with the same body, a new timestamp and a new signature. If it fails
-// again, its schedule goes on where it was; a dead one stays dead. The error matches [ErrNotFound] when there is no such delivery,
-// and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
+// Resend makes a delivery due now, whatever its status, with the same body and a new timestamp and signature. If it
+// fails again, its schedule goes on where it was; a dead one stays dead. The error matches [ErrNotFound] for an unknown
+// delivery, and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
 func (s *Server) Resend(deliveryID string) error {
 	return s.store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(deliveryID)

@@ -16,7 +16,7 @@ const (
 )
 
 const (
-	// margin allows for a service that counts both ends of the window, rounds times to seconds, or has a slightly faster clock.
+	// margin allows for a service that counts both ends of the window, rounds to seconds, or has a slightly faster clock.
 	margin = time.Second
 	// stragglerTime is how long a request may still take to arrive after its attempt was given up.
 	stragglerTime = time.Minute
@@ -65,7 +65,7 @@ type Slot struct {
 	Waited time.Duration
 }
 
-// recheck is how often the first of a line asks the store again: other processes give slots back without a word to this one.
+// recheck is how often the first of a line asks the store again: other processes give slots back without a word.
 const recheck = 10 * time.Second
 
 const forever = time.Duration(math.MaxInt64)

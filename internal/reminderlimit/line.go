@@ -101,7 +101,7 @@ func (l *Lines) join(key lineKey, c *caller) error {
 	return c.err
 }
 
-// judge makes those from a place on leave who would wait too long: five slots free in each window, and not before the store said.
+// judge refuses those from a place on who would wait too long: a window frees five slots, none before the store said.
 func (own *line) judge(from int) {
 	at := own.freesAt
 	if now := time.Now(); at.Before(now) {

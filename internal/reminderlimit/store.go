@@ -30,8 +30,8 @@ var (
 	errGone        = errors.New("a method ended its goroutine")
 )
 
-// ask asks the store with the context own for at most storeTimeout. It gives up endGrace after ctx or that time has ended. The
-// method then runs to its end all the same, and late gets what it returns. A panic is an error: the request may have been sent.
+// ask asks the store with own for at most storeTimeout. It gives up endGrace after ctx or that time has ended. The
+// method still runs to its end, and late gets what it returns. A panic is an error: the request may have been sent.
 func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
 	own, cancel := context.WithTimeout(own, storeTimeout)
 	done, gone := make(chan struct{}), make(chan struct{})
@@ -78,7 +78,7 @@ func (b *Budget) tell(ctx context.Context, fn func(context.Context) error) error
 	return err
 }
 
-// Peek tells when each of Limit slots can be taken, soonest first. Its error is a [*StoreError], or ctx's if the store outlasts it.
+// Peek says when each of Limit slots is free, soonest first. Its error is a [*StoreError], or ctx's if that ends first.
 func (b *Budget) Peek(ctx context.Context) ([]time.Duration, error) {
 	frees, err := ask(ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
 		return b.id.store.Peek(ctx, b.id.key, Limit)
@@ -94,7 +94,7 @@ func (b *Budget) Peek(ctx context.Context) ([]time.Duration, error) {
 	return frees, nil
 }
 
-// changed returns a channel that is closed when the store's clock is moved, and nil for a store without the method Changed.
+// changed returns a channel that is closed when the store's clock is moved, or nil for a store without Changed.
 func (b *Budget) changed() <-chan struct{} {
 	if s, ok := b.id.store.(interface{ Changed() <-chan struct{} }); ok {
 		return s.Changed()

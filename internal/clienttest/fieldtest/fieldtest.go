@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Check fails the test unless every field of a record affects the result of its conversion, a function of one record, and every field
-// of the result comes from a field of the record. Named with spaces between them, unread are fields of the record that the result does
-// not show, and unset fields of the result that come from elsewhere. A field of the type of one of the special values has that value.
+// Check fails the test unless every field of a record affects the result of convert, a function of one record, and
+// every field of the result comes from the record. Separated by spaces, unread are fields of the record that the result
+// does not show, and unset fields of the result from elsewhere. A field of the type of a special value has that value.
 func Check(t *testing.T, convert any, unread, unset string, special ...any) {
 	t.Helper()
 	fn := reflect.ValueOf(convert)

@@ -210,7 +210,7 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readBody accepts an empty body where the inputs may be in the query too. It reads no body that is refused for its header alone.
+// readBody accepts an empty body where inputs may be in the query too. It reads no body refused for its header alone.
 func (c *Call) readBody(w http.ResponseWriter, r *http.Request) error {
 	optional := c.route.Inputs&InQuery != 0
 	contentType := r.Header.Get("Content-Type")

@@ -18,7 +18,7 @@ func (a *API) dates(in *input) (from, to time.Time) {
 	return from, to
 }
 
-// instant returns a time input, zero when there is none, and whether it is a date alone: then it is the day's beginning.
+// instant returns a time input, zero if there is none, and whether it is a date alone: then it is the day's beginning.
 func (a *API) instant(in *input, name string) (t time.Time, isDay bool) {
 	s := in.scalar(name)
 	if s == "" {

@@ -18,7 +18,7 @@ import (
 // object is a JSON object. Its field names are compared exactly, as JavaScript does and encoding/json's structs do not.
 type object map[string]json.RawMessage
 
-// input collects what is wrong with a request while it reads the request's fields, so that one answer names every mistake.
+// input collects what is wrong with a request while it reads the request's fields, so one answer names every mistake.
 type input struct {
 	route    *route
 	path     map[string]string

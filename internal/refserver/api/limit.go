@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Limit decides which reminder requests are accepted. Its methods are never called at the same time, and now never goes back.
+// Limit decides which reminder requests are accepted. Its methods are never called concurrently; now never goes back.
 type Limit interface {
 	// Take accepts and counts a request with the key, or returns how long to wait and counts nothing.
 	Take(key string, now time.Time) (wait time.Duration, ok bool)

@@ -12,8 +12,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Record tells about one request: what the client sent, what was missing, which rule refused it and what was answered. It
-// holds no API key. Its String holds neither a value that the client sent nor a link's secret, so it can be printed anywhere.
+// Record tells about one request: what the client sent, what was missing, which rule refused it and the answer. It
+// holds no API key. Its String holds no value that the client sent and no link's secret, so it can be printed anywhere.
 type Record struct {
 	ID           int64       `json:"id"`                  // given by the log: from 1, ascending over all requests since the start
 	At           time.Time   `json:"at"`                  // when it arrived, by the service's clock
@@ -94,7 +94,7 @@ func (r Record) Weight() int {
 	return n
 }
 
-// beginning returns the part of a text that a record keeps. It is a copy, so that the rest of the request line can be freed.
+// beginning returns the part of a text that a record keeps. It is a copy, so the rest of the request line can be freed.
 func beginning(s string) string {
 	return strings.Clone(strings.ToValidUTF8(s[:min(len(s), signing.MaxName)], ""))
 }

@@ -137,8 +137,8 @@ func (a *API) Serves(u *url.URL) bool {
 	return slices.ContainsFunc(a.routes, func(rt route) bool { _, ok := rt.matches(u); return ok })
 }
 
-// nearest returns the route that shares the most words with the path, nil when none shares one. A version segment, a prefix,
-// another case and a plural make no difference. A route that a profile moved is found by its documented path too.
+// nearest returns the route that shares the most words with the path, nil when none shares one. A version segment, a
+// prefix, another case and a plural make no difference. A route moved by a profile is found by its documented path too.
 func (a *API) nearest(path string) (best *route) {
 	path, most := strings.ToLower(path), 0
 	for i := range a.routes {

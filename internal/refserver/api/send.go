@@ -79,7 +79,7 @@ func (c *Call) noteRoles(t signing.Template, receivers []signing.Receiver) {
 	}
 }
 
-// noteVariables notes the variables that the template does not have. Whether the service refuses them is not documented.
+// noteVariables notes the variables that the template lacks. Whether the service refuses them is not documented.
 func (c *Call) noteVariables(t signing.Template, given []signing.Variable) {
 	var names []string
 	for _, v := range given {

@@ -39,7 +39,7 @@ func (r *Request) Seal() {
 // maxAnswer bounds how much of an endpoint's answer is read and logged.
 const maxAnswer = 4 << 10
 
-// NewHTTPClient returns a client for a sender: it follows no redirects and keeps no cookies. The caller closes its idle connections.
+// NewHTTPClient returns a client for a sender, without redirects or cookies. The caller closes its idle connections.
 func NewHTTPClient(transport http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     transport,

@@ -135,8 +135,8 @@ func (s *Sender) settle(ctx context.Context, hung bool) error {
 	}
 }
 
-// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed. What is under way for
-// webhooks that do not answer counts if hung is set. It returns the failure of the store when there is one more than before.
+// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed. What is
+// under way for silent webhooks counts if hung is set. It returns the store's failure if there is one more than before.
 func (s *Sender) busy(before int, hung bool) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

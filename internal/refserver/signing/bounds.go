@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The maximum lengths of texts that are stored, in characters. The service documents none. These keep lists, certificates and
-// finished files readable and fast to make, and are far above what people write. Uploaded files have their own limits.
+// The maximum lengths of stored texts, in characters. The service documents none. These keep lists, certificates and
+// finished files readable and fast to make, and are far above what people write. Uploads have their own limits.
 const (
 	// MaxName is for names of documents, templates, forms, roles, colours, fields, questions, choices, variables and
 	// people, for the kind and label of a value, for e-mail addresses, IP addresses and subjects of mails.
@@ -25,7 +25,7 @@ const (
 const (
 	// MaxPeople is for receivers of a send, roles of a template, signers of a document, and questions of a form.
 	MaxPeople = 100
-	// MaxList is for all other lists: fields, variables, what a signer fills in, choices of a question, records of a webhook.
+	// MaxList is for other lists: fields, variables, what a signer fills in, choices of a question, records of a webhook.
 	MaxList = 1000
 )
 

@@ -68,7 +68,7 @@ func (d Document) noteFinish(note string, at time.Time) Change {
 	}}}
 }
 
-// Completed reports whether everybody has signed. Then the document has a finished file, which may still have to be made.
+// Completed reports whether all have signed. Then the document has a finished file, which may still have to be made.
 func (d Document) Completed() bool { return !d.CompletedAt.IsZero() }
 
 // SourceID is the id that webhooks subscribe to: of the document, or of the template that it was made from.

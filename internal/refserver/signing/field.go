@@ -54,7 +54,7 @@ const (
 	maxPixels = 4_000_000
 )
 
-// unpack returns the picture of a PNG within the bounds, or nil: a finished file shows it. It unpacks no more than the bounds allow.
+// unpack returns a PNG's picture within the bounds, for a finished file, or nil. It unpacks no more than they allow.
 func unpack(data []byte) image.Image {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil || len(data) > maxImage || header.Width > maxPixels/header.Height {
@@ -90,8 +90,8 @@ func inkOf(picture image.Image) (ink image.Rectangle) {
 // isDot reports whether ink is less than a tenth as wide and as high as all of its picture.
 func isDot(ink, all image.Rectangle) bool { return ink.Dx()*10 < all.Dx() && ink.Dy()*10 < all.Dy() }
 
-// FieldValue is what a signer entered. It names a [Field] of the document, which then gives Kind, Page and Label; in a document
-// without fields Name is empty and the rest is free. Completed events carry it under a key such as contact_field(page1)[Buyer].
+// FieldValue is what a signer entered. It names a [Field] of the document, which gives Kind, Page and Label; in one
+// without fields Name is empty and the rest free. Completed events carry it under, say, contact_field(page1)[Buyer].
 type FieldValue struct {
 	Signer string `json:",omitzero"` // id of who entered it, given by [Document.Sign]
 	Name   string `json:",omitzero"`
@@ -105,7 +105,7 @@ type FieldValue struct {
 // Drawn reports whether the value is a signature or initials of a field, which events do not carry.
 func (v FieldValue) Drawn() bool { return v.Name != "" && FieldKind(v.Kind).drawn() }
 
-// Check returns an [*Invalid] unless the template's names and its author's address are in order and its fields can stand in its PDF.
+// Check returns an [*Invalid] unless the template's names and author's address are in order and its fields fit its PDF.
 func (t Template) Check() error {
 	names := []named{{"Name", t.Name}}
 	for i, role := range t.Roles {

@@ -147,8 +147,8 @@ func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	return c, nil
 }
 
-// Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field, one of another
-// kind and a required field without an answer are an [*Invalid]; any other field without an answer gets an empty one.
+// Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field, one of
+// another kind and a required field without an answer are an [*Invalid]; any other without an answer gets an empty one.
 func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	for _, a := range p.Answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {

@@ -1,8 +1,8 @@
 // Package store keeps the records of the reference service in memory, in transactions.
 //
-// [Store.Update] runs one transaction at a time. When its function returns an error or panics, everything it did is undone;
-// no part of it is ever visible. [Store.View] runs beside other views and never beside an update, so its function only looks up and
-// takes what it needs: [Found] and [Records] hold what the view saw, and are searched, converted and encoded after it.
+// [Store.Update] runs one transaction at a time. When its function returns an error or panics, all it did is undone and
+// was never visible. [Store.View] runs beside other views, never beside an update, so its function only looks up what
+// it needs: [Found] and [Records] hold what the view saw, and are searched, converted and encoded after it.
 //
 // # How a state change, its audit entry and its deliveries commit together
 //
@@ -32,7 +32,7 @@
 //
 //	claim       Update: Tx.Claim(n), which takes them out of Due until they are put again, and is not saved
 //	deliver     outside any transaction
-//	report      Update: Tx.PutDelivery with the attempt appended and Status Delivered, Pending with NextAttemptAt, or Dead
+//	report      Update: Tx.PutDelivery with the attempt appended, Status Delivered, Pending with NextAttemptAt, or Dead
 //
 // [Tx.NextDeliveryAt] tells a clock what falls due next, and [Store.Enqueued] wakes the sender.
 // Disabling or deleting a webhook cancels its pending deliveries in the same transaction.

@@ -31,7 +31,7 @@ func find[T any](l *list[T], q Query) Found[T] {
 	return func() ([]*T, int) { return now.search(lo, hi, q) }
 }
 
-// search returns the page of the records from place lo to before place hi whose name contains the query's text, and their number.
+// search returns the page of the records from lo to before hi whose name contains the query's text, and their number.
 func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
 	text, looked := folded(q.Text), 0
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
@@ -70,7 +70,7 @@ func contains(name string, text []rune) bool {
 	return len(text) == 0
 }
 
-// folded returns the letters of a text, such that letters that differ in case alone are equal, as in [strings.EqualFold].
+// folded returns the letters of a text, so that letters that differ in case alone are equal, as in [strings.EqualFold].
 func folded(s string) []rune {
 	text := []rune(s)
 	for i, r := range text {
@@ -98,7 +98,7 @@ func foldAny(r rune) rune {
 	return least
 }
 
-// Records are records of one kind, oldest first, as they were in the transaction that returned them. They may be read after it.
+// Records are records of one kind, oldest first, as in the transaction that returned them. They may be read after it.
 type Records[T any] struct {
 	parts [][]*T
 	n     int

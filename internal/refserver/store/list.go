@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// key orders records: by instant, ties by id. Nanoseconds alone would wrap around in 2262, and filters ask for the year 9999.
+// key orders records: by instant, ties by id. Nanoseconds alone would wrap in 2262, and filters ask for the year 9999.
 type key struct {
 	seconds, nanoseconds int64 // Unix
 	id                   string

@@ -71,7 +71,7 @@ func (l *log[T]) pop() {
 	}
 }
 
-// drop drops the oldest batches until at most n entries are left, and returns their ids. Those of records that are needed stay; nil: none is.
+// drop drops the oldest batches that are not needed (nil: all) until at most n entries are left, and returns their ids.
 func (l *log[T]) drop(n int, needed func(*T) bool) (ids []string) {
 	var stay [][]*T
 	for _, batch := range l.batches[:len(l.batches)-1] {

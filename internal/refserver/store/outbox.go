@@ -174,8 +174,8 @@ func (tx *Tx) PutDelivery(d Delivery) {
 	tx.enqueued = tx.enqueued || d.Status == DeliveryPending
 }
 
-// Claim returns up to limit deliveries that are due by the transaction's time, in the order of their times, and takes them out of
-// [Tx.Due] until they are put again. A claim is neither saved nor told: it ends with the process, and the delivery is made again.
+// Claim returns up to limit deliveries due by the transaction's time, in order of time, and takes them out of [Tx.Due]
+// until put again. A claim is neither saved nor told: it ends with the process, and the delivery is made again.
 func (tx *Tx) Claim(limit int) []Delivery {
 	due := tx.Due(tx.Now, limit)
 	for _, d := range due {

@@ -104,7 +104,7 @@ type keeping struct {
 	closed  atomic.Bool
 }
 
-// Keep makes every change of the store durable by k, and loads what k has. Call it once, before anything else uses the store.
+// Keep makes every change of the store durable by k, and loads what k has. Call it once, before any other use of s.
 func (s *Store) Keep(k Keeper) error {
 	s.keeper = k
 	if err := k.Load(s.tables.load); err != nil {

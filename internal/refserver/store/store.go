@@ -72,7 +72,7 @@ func New(now func() time.Time) *Store {
 // SetBounds bounds what the store keeps. Call it before the store is used.
 func (s *Store) SetBounds(b Bounds) { s.bounds = b }
 
-// SetFinishes keeps the audit of each completed document until its finished file was made. Call it before the store is used.
+// SetFinishes keeps each completed document's audit until its finished file was made. Call it before the store is used.
 func (s *Store) SetFinishes(yes bool) { s.finishes = yes }
 
 // SetRender sets what makes the bodies of deliveries. Call it before the store is used.
@@ -200,8 +200,8 @@ func set[K comparable, V any](tx *Tx, m map[K]*V, key K, value *V) {
 // for one sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
 
-// Apply stores all that a command changed: the record, its audit entries, its messages, and a pending delivery for each event and each webhook that tracks it. The Change must come from a record read in this transaction.
-// A Change that changed nothing stores nothing.
+// Apply stores what a command changed: the record, its audit entries and messages, and a pending delivery for each
+// event and webhook that tracks it. c must come from a record read in this transaction. An empty one stores nothing.
 func (tx *Tx) Apply(c signing.Change) {
 	if !c.Changed() {
 		return

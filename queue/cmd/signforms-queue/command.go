@@ -93,7 +93,7 @@ func (c *command) filterFlags(flags *flag.FlagSet) {
 	flags.Func("before", "", instant(&f.Before))
 }
 
-// filled refuses an empty text. Otherwise -document "$ID" with an empty ID would be no condition, and select all events.
+// filled refuses an empty text. Otherwise -document "$ID" with an empty ID would be no condition and select all events.
 func filled(set func(string)) func(string) error {
 	return func(text string) error {
 		if text == "" {
@@ -104,7 +104,7 @@ func filled(set func(string)) func(string) error {
 	}
 }
 
-// instant reads a time in RFC 3339, or a duration before now. It refuses a time ahead: -before would then select every event.
+// instant reads a time in RFC 3339 or a duration before now. It refuses a time ahead: -before would select every event.
 func instant(t *time.Time) func(string) error {
 	return func(text string) error {
 		if ago, err := time.ParseDuration(text); err == nil {

@@ -1,4 +1,4 @@
-// Command signforms-queue manages the events of package queue: it lists, retries and erases events, and shows the state of a queue.
+// Command signforms-queue lists, retries and erases the events of package queue, and shows the state of a queue.
 //
 // Run signforms-queue help for its commands and flags.
 package main
