@@ -39,15 +39,11 @@ type caller struct {
 type Options struct {
 	// WorkspaceID is sent as the workspaceid header when not empty. Default: no header.
 	WorkspaceID string
-	// HTTPClient: only its Transport is used. Its Timeout, Jar and CheckRedirect are ignored: use AttemptTimeout and
-	// contexts. If the client or its Transport is nil, requests go through http.DefaultTransport as it then is.
+	// HTTPClient: only its Transport is used; nil is http.DefaultTransport as it is when a request is sent.
 	//
-	// A Transport must send each request once, and must not return while one that it wraps is still at work. Otherwise the
-	// guarantees about reminders and sends do not hold: one that falls back to another protocol may send twice.
-	//
-	// A Transport may make requests of its own, such as for a token. Give them a context of their own. With the call's
-	// context, a send or reminder that fails after one of them was written returns ErrOutcomeUnknown; and one that has a
-	// header x-request-id and goes to the same address, as all do behind a proxy, is stopped like a repeated send.
+	// A Transport must send each request once, and must not return while one that it wraps is still at work: one that
+	// falls back to another protocol may send twice. Requests of its own, such as for a token, need a context of their
+	// own.
 	HTTPClient *http.Client
 	// UserAgent precedes the SDK's own token, signforms-go/Version, in the User-Agent header.
 	UserAgent string
@@ -58,30 +54,28 @@ type Options struct {
 	// MaxAttempts is the largest number of requests for one call; 1 means no retries. Default: 4. The package
 	// documentation says after what an operation is repeated.
 	MaxAttempts int
-	// RetryWaitMin and RetryWaitMax bound the wait before a retry. The first wait is random between half of RetryWaitMin
-	// and RetryWaitMin. The upper end doubles with each further retry, up to RetryWaitMax. A Retry-After of up to
-	// RetryWaitMax is obeyed instead, but the wait is never less than half of RetryWaitMin. With a longer Retry-After the
-	// call returns at once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
+	// RetryWaitMin and RetryWaitMax bound the random wait before a retry, which doubles from RetryWaitMin on and is never
+	// less than half of it. A Retry-After of up to RetryWaitMax is obeyed instead; with a longer one the call returns at
+	// once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0,
 	// the default, means not at all. Negative means as long as the context allows.
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
-	// same base URL and API key share one budget. Processes that share a key need a shared store. Tests should use a store
-	// of their own ([NewMemoryLimitStore]; the options of signformstest have one). In a [testing/synctest] bubble they
-	// must: calls wake each other, and waking a goroutine across a bubble's border is fatal. With a store in a file no
-	// slot frees as the bubble's time passes: it follows the clock of the machine.
+	// same base URL and API key share one budget. Processes that share a key need a shared store. Each [testing/synctest]
+	// bubble must use a store of its own ([NewMemoryLimitStore]; the options of signformstest have one): calls wake each
+	// other, which is fatal across a bubble's border, and a store in a file follows the clock of the machine.
 	LimitStore LimitStore
 	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint
 	// OnAttempt is called after each attempt, with the call's context, for logs, metrics and traces. It runs in the
 	// goroutine of the call. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
-	// OnCall is called at the start of each operation. Each page of a list is an operation, and so is each reminder of
-	// RemindAll. It returns the context to go on with and a function that is called at the end, neither of them nil. The
-	// function gets the operation's error, or an error that says that a hook or the Transport panicked. An answer without
-	// the record, for which Get, Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine
-	// of the call. They must be safe for concurrent use and should return quickly.
+	// OnCall is called at the start of each operation. Each page of a list is one, and so is each reminder of RemindAll.
+	// It returns the context to go on with and a function, which is called at the end with the operation's error, or one
+	// that says that a hook or the Transport panicked; neither may be nil. No record where Get, Respondent and Response
+	// return ErrNotFound is no error here. Both run in the goroutine of the call, must be safe for concurrent use and
+	// should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 

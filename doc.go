@@ -16,8 +16,9 @@
 //	after a doubt              Templates.SentCandidates
 //	match a webhook's event    SendResult.SignerIDs, or Respondent.SignerIDs, with those of the event
 //	read one                   Templates.Respondent
-//	remind, void               Documents.Remind, Documents.Void, with TemplateDocument(templateID, createdDocumentID) or a record's Ref
-//	export                     Templates.AllRespondents of each of Templates.All, Documents.All (PDF documents only), Forms.AllResponses
+//	remind, void               Documents.Remind, Documents.Void, of TemplateDocument(templateID, documentID) or a record's Ref
+//	export                     Templates.AllRespondents (for each of Templates.All), Forms.AllResponses
+//	export PDF documents       Documents.All
 //	remember reminders         Options.LimitStore
 //	what has no method here    Client.Do
 //
@@ -38,10 +39,10 @@
 //
 // What is retried depends on the operation:
 //
-//	Class           Operations                              Repeated after
-//	safe            list documents, respondents, responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
-//	idempotent      void document                           connection errors, attempt time-outs, 429, 500, 502, 503, 504
-//	not repeatable  send, send reminder                     nothing was written, 429
+//	Class           Operations                                        Repeated after
+//	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
+//	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
+//	not repeatable  send, send reminder                               nothing was written, 429
 //
 // A void is also repeated after a 2xx that leaves a doubt: see [DocumentsService.Void].
 //

@@ -31,8 +31,8 @@ type VerifierOptions struct {
 	Now func() time.Time
 
 	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few times what of it has
-	// arrived, and a dozen times its size while it is put into JavaScript's form: for each processor (GOMAXPROCS) at most
-	// eight bodies of up to 64 KiB and one larger one at a time.
+	// arrived, and a dozen times its size while it is put into JavaScript's form, one of over 64 KiB at a time for each
+	// processor.
 	MaxBody int
 
 	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit Unix milliseconds, and
