@@ -74,6 +74,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"nothing, refused behind", world{report: "nothing", empty: true}, 95, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 7/18 whole"},
 		{"total, refused behind", world{report: "total", empty: true}, 96, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{"pages of 3", world{report: "total"}, 33, 3, nil, "1/3 1/16 2/14 3/13 whole"},
+		{"pages of 11", world{report: "total"}, 60, 11, nil, "1/11 2/9 2/16 3/15 4/14 5/13 whole"},
 		{"capped", world{report: "total", pageCap: 10}, 45, 30, nil, "1/30 2/8 3/7 3/9 4/8 4/10 5/9 5/10 whole"},
 		{"capped, hasNextPage", world{report: "hasNextPage", pageCap: 10}, 45, 30, nil, "1/30 2/8 3/7 3/9 4/8 4/10 5/9 5/10 whole"},
 		{"capped, nothing", world{report: "nothing", pageCap: 17}, 60, 30, nil, "1/30 2/15 3/14 4/13 4/16 5/16 whole"},
