@@ -101,7 +101,7 @@ func TestListsThatServicesCutShort(t *testing.T) {
 		"always 100 and no more": {func(_ int, r listRequest) string {
 			r.limit = 100
 			return pageJSON(window(upTo(100), r.page, r.limit), total(100, r))
-		}, 100, 100, 100, 2},
+		}, 100, 100, 100, 15},
 		"the total counts no further than 1,000": {func(_ int, r listRequest) string {
 			return pageJSON(window(upTo(1500), r.page, r.limit), total(1000, r))
 		}, 1500, 1500, 1500, 34},

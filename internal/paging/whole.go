@@ -24,8 +24,8 @@ import (
 //
 // Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read,
 // pass after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass
-// before read the same, or if as many records were seen since the total last changed as it says: then none is missing,
-// unless one left and another entered between two totals.
+// before read the same and no record twice, or if as many records were seen since the total last changed as it says:
+// then none is missing, unless one left and another entered between two totals.
 type walk struct {
 	limit    int // of the first request
 	size     int // the largest limit of overlapping pages
@@ -75,7 +75,8 @@ type mark struct {
 const (
 	minSize  = 16 // no service puts fewer on a page and says nothing of more
 	minRun   = 6  // records of one time in the same order are no accident,
-	minTies  = 16 // if with all of that time in the chain they are so many: of shuffled pages, one in 150,000 begins like that
+	minTies  = 14 // if with all of that time in the chain they are so many: of shuffled pages, one in 20,000 is like that
+	maxApart = 10 // of a larger overlap, too few pages would be left
 	maxIdle  = 12 // of the first pass
 	maxStale = 3  // idle pages end a later pass
 )
@@ -115,7 +116,7 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 		return r, Whole
 	case ignores && !w.counted():
 		return r, Missing
-	case w.requests > 100+5*max(min(w.covered, len(w.seen)), w.least)/w.size:
+	case w.requests > 100+5*max(min(w.covered, len(w.seen)), len(w.before), w.least)/w.size:
 		return r, Restless
 	case w.number > 1:
 		return w.passOn(r, a)
@@ -200,8 +201,6 @@ func (w *walk) chain(r Request, a Answer, again bool) (Request, State) {
 		case short && w.mayEnd(start+n):
 			w.behind = true
 			return Request{r.Page + 1, r.Limit}, Reading
-		case w.requests == 1: // an empty second page ends a list that may end with the first
-			w.behind = w.told && w.mayEnd(start+n)
 		case n < r.Limit && (!short || n > 0 && w.least > start+n): // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
@@ -258,7 +257,7 @@ func (w *walk) extend(start, limit int, a Answer) {
 		w.covered = start + n // not of a short page of known records: it may be the last one at another place
 	}
 	apart := w.tied + 1 // then the page begins with a record of another time
-	if w.tied+minRun >= minTies {
+	if apart > maxApart {
 		apart = minRun
 	}
 	w.unlinked, w.overlap = 0, max(w.overlap/2, 2, apart)
@@ -327,7 +326,7 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 		return Request{r.Page + 1, r.Limit}, Reading
 	case !slices.Equal(w.ids, w.before):
 		return w.startPass()
-	case promised || w.least > w.count:
+	case promised || w.least > w.count || w.gap && len(w.ids) > w.count: // or one stood on two pages
 		return r, Missing
 	}
 	return r, Whole

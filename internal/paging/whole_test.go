@@ -30,6 +30,9 @@ func leave(places ...int) func(*list) {
 	}
 }
 
+// swap makes the ninth record the eighth.
+func swap(l *list) { l.records[7], l.records[8] = l.records[8], l.records[7] }
+
 func comeBack(l *list) {
 	l.insert(l.outside[0])
 	l.outside = l.outside[1:]
@@ -63,6 +66,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"one full page, of pages", world{report: "totalPages"}, 10, 10, nil, "1/10 1/16 whole"},
 		{"last page short", world{report: "total"}, 95, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{"last page full", world{report: "total"}, 96, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
+		{"one full page, and it is another list", world{report: "total", extra: -1}, 24, 23, moves{2: leave(0, 1, 2, 3)}, "1/23 2/21 2/15 whole"},
+		{"nothing, capped, long", world{report: "nothing", pageCap: 10}, 1000, 100, nil, "1/100 ... 216 whole"},
 		{"two pages", world{report: "total"}, 35, 20, nil, "1/20 2/18 whole"},
 		{"totalPages", world{report: "totalPages"}, 95, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{"nothing", world{report: "nothing"}, 95, 20, nil, "1/20 2/18 3/17 4/16 4/20 5/19 6/18 7/18 whole"},
@@ -86,6 +91,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 			tied := l.records[7:15]
 			copy(tied, append(tied[7:8:8], tied[:7]...))
 		}}, "1/16 2/9 1/16 2/9 2/14 3/11 whole"},
+		{"eight of one time, seven in the same order", world{report: "hasNextPage", ties: 8}, 33, 17, moves{2: leave(0, 0)}, "1/17 2/9 2/14 2/17 whole"},
 		{"no times", world{report: "nothing", untimed: true}, 60, 20, nil, "1/20 2/18 3/17 4/16 5/16 whole"},
 		{"total counts more", world{report: "total", extra: 5}, 45, 20, nil, "1/20 2/18 3/17 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 3/20 1/20 2/20 3/20 4/20 1/20 2/20 3/20 4/20 missing 45/50"},
 		{"total counts less", world{report: "total", extra: -15}, 45, 20, nil, "1/20 2/18 3/17 whole"},
@@ -113,11 +119,12 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{"limits refused, nothing", world{report: "nothing", refused: true}, 50, 20, nil, "1/20 2/18 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
 		{"limits refused, one leaves", world{report: "total", refused: true}, 50, 20, moves{5: leave(0)}, "1/20 2/18 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
 		{"limits refused, one leaves at the end of a pass", world{report: "total", refused: true}, 90, 20, moves{7: leave(0)}, "1/20 2/18 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 whole"},
-		{"limits refused, enter in front", world{report: "hasNextPage", refused: true}, 50, 20, always(create(1)), "1/20 ... 114 restless 162/41"},
+		{"limits refused, enter in front", world{report: "hasNextPage", refused: true}, 50, 20, always(create(1)), "1/20 ... 148 restless 190/161"},
 		{"limits refused, leave", world{report: "totalPages", refused: true}, 90, 20, moves{5: leave(0), 9: leave(3)}, "1/20 2/18 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 1/20 2/20 3/20 4/20 5/20 whole"},
 		{"limits refused, one leaves and another enters", world{report: "total", refused: true}, 50, 20, moves{5: func(l *list) { leave(0)(l); create(1)(l) }}, "1/20 2/18 1/20 2/20 3/20 whole"},
 		{"limits refused, one leaves and comes back", world{report: "hasNextPage", refused: true}, 50, 20, moves{5: leave(0), 6: comeBack}, "1/20 2/18 1/20 2/20 3/20 1/20 2/20 3/20 1/20 2/20 3/20 whole"},
-		{"limits refused, always another", world{report: "total", refused: true}, 50, 20, always(func(l *list) { leave(1)(l); create(1)(l) }), "1/20 ... 112 restless 124/41"},
+		{"limits refused, a record on two pages of each reading", world{report: "nothing", refused: true}, 20, 8, moves{4: swap, 5: swap, 7: swap, 8: swap}, "1/8 1/16 1/8 2/8 3/8 1/8 2/8 3/8 missing 19/0"},
+		{"limits refused, always another", world{report: "total", refused: true}, 50, 20, always(func(l *list) { leave(1)(l); create(1)(l) }), "1/20 ... 113 restless 124/0"},
 		{"limits refused, forty enter", world{report: "total", refused: true}, 100, 20, moves{5: create(20), 6: create(20)}, "1/20 2/18 1/20 2/20 3/20 4/20 5/20 6/20 7/20 8/20 1/20 2/20 3/20 4/20 5/20 6/20 7/20 8/20 whole"},
 		{"limits refused, no page behind", world{report: "total", refused: true, empty: true}, 60, 20, nil, "1/20 2/18 1/20 2/20 3/20 4/20 whole"},
 	} {
