@@ -54,9 +54,10 @@ type Options struct {
 	// MaxAttempts is the largest number of requests for one call; 1 means no retries. Default: 4. The package
 	// documentation says after what an operation is repeated.
 	MaxAttempts int
-	// RetryWaitMin and RetryWaitMax bound the random wait before a retry, which doubles from RetryWaitMin on and is never
-	// less than half of it. A Retry-After of up to RetryWaitMax is obeyed instead; with a longer one the call returns at
-	// once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below RetryWaitMax.
+	// RetryWaitMin and RetryWaitMax bound the wait before a retry. It is random, from half of RetryWaitMin to an end that
+	// is RetryWaitMin at first and doubles with each retry. A Retry-After of up to RetryWaitMax is obeyed instead; with a
+	// longer one the call returns at once. Defaults: 500 ms and 30 s, each moved to keep RetryWaitMin at or below
+	// RetryWaitMax.
 	RetryWaitMin, RetryWaitMax time.Duration
 	// ReminderMaxWait is how long one Remind call may wait for slots of the reminder budget, all its attempts together. 0,
 	// the default, means not at all. Negative means as long as the context allows.
@@ -73,9 +74,9 @@ type Options struct {
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is one, and so is each reminder of RemindAll.
 	// It returns the context to go on with and a function, which is called at the end with the operation's error, or one
-	// that says that a hook or the Transport panicked; neither may be nil. No record where Get, Respondent and Response
-	// return ErrNotFound is no error here. Both run in the goroutine of the call, must be safe for concurrent use and
-	// should return quickly.
+	// that says that a hook or the Transport panicked; neither may be nil. An answer without the record, for which Get,
+	// Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of the call, must be safe
+	// for concurrent use and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 

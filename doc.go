@@ -75,7 +75,7 @@
 // meanwhile, or its last element is an error. If it cannot tell whether records are missing, that error matches
 // [ErrIncomplete], and Error.Yielded and Error.Reported say how many came and how many the service reports.
 //
-// For that, pages overlap by a few records, which costs about one request in six. If a service's totals count something
+// For that, pages overlap by a few records, which costs some requests more. If a service's totals count something
 // else, set [Endpoint].IgnoreTotals.
 //
 // # What is assumed

@@ -30,14 +30,15 @@ func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []st
 }
 
 // resolve says what became of a send in doubt: after ErrOutcomeUnknown, or a crash before its outcome was stored.
-// Call it 90 seconds later, as the send may still arrive, and before another send of the template.
+// Call it 90 seconds later, as the send may still arrive, and before another send of the template. If the service masks
+// addresses, ask a person instead.
 func resolve(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, stored func(id string) bool) (*signforms.Respondent, error) {
 	found, err := client.Templates.SentCandidates(ctx, p, stored) // stored: documents of other sends
 	switch {
 	case err != nil:
 		return nil, err // nothing was found out: look later
 	case len(found) == 0:
-		return nil, nil // not sent: send it again (if the service masks addresses, ask a person)
+		return nil, nil // not sent: send it again
 	case len(found) == 1:
 		return &found[0], nil // sent: its RespondentDocumentID and SignerIDs()
 	}

@@ -76,7 +76,7 @@ const (
 	minSize  = 16 // no service puts fewer on a page and says nothing of more
 	minRun   = 6  // records of one time in the same order are no accident,
 	minTies  = 14 // if with all of that time in the chain they are so many: of shuffled pages, one in 20,000 is like that
-	maxApart = 10 // of a larger overlap, too few pages would be left
+	maxApart = 10 // a larger overlap leaves too little of a page
 	maxIdle  = 12 // of the first pass
 	maxStale = 3  // idle pages end a later pass
 )
@@ -119,7 +119,7 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 	case w.requests > 100+5*max(min(w.covered, len(w.seen)), len(w.before), w.least)/w.size:
 		return r, Restless
 	case w.number > 1:
-		return w.passOn(r, a)
+		return w.passOn(r, a, again)
 	case len(a.IDs) > r.Limit:
 		return w.startPass()
 	}
@@ -307,9 +307,9 @@ func (w *walk) startPass() (Request, State) {
 	return Request{1, w.limit}, Reading
 }
 
-// passOn takes a page of a later pass.
-func (w *walk) passOn(r Request, a Answer) (Request, State) {
-	n := len(a.IDs)
+// passOn takes a page of a later pass, and whether it is the page before again.
+func (w *walk) passOn(r Request, a Answer, again bool) (Request, State) {
+	n, promised := len(a.IDs), a.More == Promised
 	if r.Page == 1 {
 		w.full = max(n, 1)
 	}
@@ -317,8 +317,9 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	w.gap = w.gap || !w.links(r, a)
 	w.idle++
 	w.extend(start, w.full, a)
-	w.ids = append(w.ids, a.IDs...)
-	promised := a.More == Promised
+	if !again || r.Page == 1 {
+		w.ids = append(w.ids, a.IDs...)
+	}
 	switch {
 	case n < w.full && !promised && (w.counted() || !w.gap && w.told && w.mayEnd(start+n)):
 		return r, Whole
