@@ -44,7 +44,7 @@ type walk struct {
 	least   int    // records that the last answer tells of
 
 	pass
-	before   []ID // what the pass before read
+	before   []ID // the ids of the pass before
 	covered  int  // where the chain ends in the list of the last answer, counted from 0
 	overlap  int  // of the next request
 	unlinked int  // pages in a row that did not continue the chain
@@ -62,7 +62,7 @@ type pass struct {
 	idle   int       // pages in a row that added nothing to the chain
 	full   int       // records on its first page, in a later pass
 	gap    bool      // a page did not continue the chain, in a later pass
-	ids    []ID      // what it read, in a later pass
+	ids    []ID      // on its pages that added something, in a later pass
 }
 
 // mark is what a walk notes of a record.
@@ -119,7 +119,7 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 	case w.requests > 100+5*max(min(w.covered, len(w.seen)), len(w.before), w.least)/w.size:
 		return r, Restless
 	case w.number > 1:
-		return w.passOn(r, a, again)
+		return w.passOn(r, a)
 	case len(a.IDs) > r.Limit:
 		return w.startPass()
 	}
@@ -307,8 +307,8 @@ func (w *walk) startPass() (Request, State) {
 	return Request{1, w.limit}, Reading
 }
 
-// passOn takes a page of a later pass, and whether it is the page before again.
-func (w *walk) passOn(r Request, a Answer, again bool) (Request, State) {
+// passOn takes a page of a later pass.
+func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	n, promised := len(a.IDs), a.More == Promised
 	if r.Page == 1 {
 		w.full = max(n, 1)
@@ -316,8 +316,7 @@ func (w *walk) passOn(r Request, a Answer, again bool) (Request, State) {
 	start := (r.Page - 1) * w.full
 	w.gap = w.gap || !w.links(r, a)
 	w.idle++
-	w.extend(start, w.full, a)
-	if !again || r.Page == 1 {
+	if w.extend(start, w.full, a); w.idle == 0 { // not a page behind the end, such as the last or the first one again
 		w.ids = append(w.ids, a.IDs...)
 	}
 	switch {
