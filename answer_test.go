@@ -119,7 +119,7 @@ func TestASuccessThatSaysItFailed(t *testing.T) {
 	sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"success":false,"error":"mail is slow","createdDocumentId":"`+clienttest.CreatedID+`","signers":"none"}`)).
 		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err, "what was made counts")
-	require.Equal(t, clienttest.CreatedID, sent.CreatedDocumentID)
+	require.Equal(t, clienttest.CreatedID, sent.DocumentID)
 
 	for _, body := range []string{
 		`{"error":"","message":"Voided"}`, `{"error":null}`, `{"error":""}`, `{"error":false}`, `{"error":{}}`, `{"success":true}`,
@@ -188,9 +188,9 @@ func TestOddFieldsAreRead(t *testing.T) {
 	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 2}, page.Pagination)
 	require.Equal(t, 2, page.Next)
 	require.Equal(t, []signforms.Document{
-		{DocumentID: clienttest.PDFID, DocumentName: "12", IsArchived: true, IsAllSigned: true, Status: "true", TotalRespondents: 3,
+		{ID: clienttest.PDFID, Name: "12", IsArchived: true, IsAllSigned: true, Status: "true", TotalRespondents: 3,
 			Signers: []signforms.Signer{{Email: "ann@example.com", SigningOrderNo: 2}}},
-		{DocumentID: "3f9779c6-981a-4884-a0b2-21fc0e9a7283", DocumentName: "A & B <c>", CreatedAt: time.Date(2026, 11, 18, 10, 15, 30, 125e6, time.UTC),
+		{ID: "3f9779c6-981a-4884-a0b2-21fc0e9a7283", Name: "A & B <c>", CreatedAt: time.Date(2026, 11, 18, 10, 15, 30, 125e6, time.UTC),
 			Signers: []signforms.Signer{{Name: "5"}}},
 	}, page.Items)
 	require.Contains(t, string(page.Raw), `"yesterday"`, "it is as it came")
@@ -202,8 +202,8 @@ func TestOddFieldsOfResults(t *testing.T) {
 		"signers":[{"signerId":17,"hasDeclined":null,"sentUrl":"https://sign.example.com/1"}]}`)).
 		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
-	require.Equal(t, clienttest.CreatedID, sent.CreatedDocumentID)
-	require.Equal(t, []signforms.Signer{{SignerID: "17", SentURL: "https://sign.example.com/1"}}, sent.Signers)
+	require.Equal(t, clienttest.CreatedID, sent.DocumentID)
+	require.Equal(t, []signforms.Signer{{ID: "17", SentURL: "https://sign.example.com/1"}}, sent.Signers)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), sent.Ref(), "with the template's id that was sent")
 
 	reminded, err := clienttest.Scripted(t, clienttest.Answers(200, `{"message":"ok","remindersSent":"2","status":"voided"}`)).

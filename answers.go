@@ -278,7 +278,7 @@ func (w *wireReminder) rule(failed bool) ruling {
 // was carried out, as a 4xx other than 408 and 499 does, or nothing was written.
 func (r *run) newError(code, message string) *Error {
 	e := &Error{
-		Method: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
+		Call: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
 		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.last.Attempts, Body: r.last.Body,
 		cause: errors.Join(r.stopped, r.last.Err),
 	}
@@ -340,7 +340,7 @@ func (r *run) notSent() error {
 	if e := (*Error)(nil); errors.As(r.stopped, &e) {
 		return e
 	}
-	e := &Error{Method: r.name, Operation: r.op, Local: true, Message: "nothing was sent: " + r.stopped.Error(), cause: r.stopped}
+	e := &Error{Call: r.name, Operation: r.op, Message: "nothing was sent: " + r.stopped.Error(), cause: r.stopped}
 	if !errors.Is(r.stopped, context.Canceled) && !errors.Is(r.stopped, context.DeadlineExceeded) {
 		e.kinds = []error{ErrUnavailable}
 	}
@@ -350,7 +350,7 @@ func (r *run) notSent() error {
 // stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A
 // context's error is returned unchanged.
 func (c *caller) stopError(err error, method string) error {
-	e := &Error{Method: method, Operation: OpRemind, Local: true}
+	e := &Error{Call: method, Operation: OpRemind}
 	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):

@@ -37,10 +37,10 @@ type Request struct {
 // "request". A GET is repeated like a list, anything else like a send, so an unclear end is ErrOutcomeUnknown.
 //
 // The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing; an empty answer
-// leaves out as it is. ErrInvalid with Error.Local: nothing was sent, because the request is malformed, its path leaves
+// leaves out as it is. ErrInvalid with Error.Attempts 0: nothing was sent, because the request is malformed, its path leaves
 // the base URL or is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards
 // against mistakes, not disguises: a path that the service reads as the same, such as one with other escapes, is sent.
-func (c *Client) Do(ctx context.Context, r Request, out any) (RawAnswer, error) {
+func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error) {
 	wire, err := c.caller.wireOfRequest(r, out)
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (c *caller) send(ctx context.Context, req request, wire call.Request) (*run
 
 // refusal is the error of a call from which no request can be built.
 func (q request) refusal(problem string) *Error {
-	return &Error{Method: q.name, Operation: q.op, Local: true, kinds: []error{ErrInvalid}, Message: problem}
+	return &Error{Call: q.name, Operation: q.op, kinds: []error{ErrInvalid}, Message: problem}
 }
 
 // attemptErr is an attempt's error for OnAttempt.
@@ -229,6 +229,6 @@ func (r *run) attemptErr(o call.Outcome) error {
 	if o.Err == nil {
 		return nil
 	}
-	return &Error{Method: r.name, Operation: r.op, StatusCode: o.Status, RequestID: r.id, Attempts: o.Attempts, kinds: []error{},
+	return &Error{Call: r.name, Operation: r.op, StatusCode: o.Status, RequestID: r.id, Attempts: o.Attempts, kinds: []error{},
 		Message: call.CleanText(o.NoAnswerText(r.c.options.AttemptTimeout), r.c.calls.Key), cause: o.Err}
 }

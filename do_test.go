@@ -120,7 +120,7 @@ func TestDoRefuses(t *testing.T) {
 		_, err := c.Do(t.Context(), r.request, r.out)
 		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 		e := clienttest.AsError(t, err)
-		require.True(t, e.Local, name)
+		require.Zero(t, e.Attempts, name)
 		require.Len(t, e.Fields, 1, name)
 		require.Equal(t, r.field, e.Fields[0].Field, name)
 	}

@@ -14,7 +14,7 @@
 //
 //	send                       Templates.Send, Forms.Send
 //	after a doubt              Templates.SentCandidates
-//	match a webhook's event    SendResult.SignerIDs, or Respondent.SignerIDs, with those of the event
+//	match a webhook's event    TemplateSendResult.SignerIDs, or Respondent.SignerIDs, with those of the event
 //	read one                   Templates.Respondent
 //	remind, void               Documents.Remind, Documents.Void, of TemplateDocument(templateID, documentID) or a record's Ref
 //	export                     Templates.AllRespondents (for each of Templates.All), Forms.AllResponses

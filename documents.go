@@ -13,9 +13,9 @@ import (
 // Page.Raw holds what this type leaves out. Most fields are not documented by the service: several clients agree on
 // them, or their authors saw them live. A fill tag names another key from which the field is read.
 type Document struct {
-	DocumentID     string         `json:"documentId"`
-	DocumentName   string         `json:"documentName" fill:"also=name"`
-	DocumentURL    string         `json:"documentUrl"`
+	ID             string         `json:"documentId"`
+	Name           string         `json:"documentName" fill:"also=name"`
+	URL            string         `json:"documentUrl"`
 	FinishedPDFURL string         `json:"finishedPdfUrl"`
 	AuthorEmail    string         `json:"authorEmail"`
 	Status         DocumentStatus `json:"status"`
@@ -39,9 +39,9 @@ type Document struct {
 // ErrInvalid; the documents made from it have their own: see [Respondent.Ref].
 func (d *Document) Ref() DocumentRef {
 	if d.SigningType == TypePDFTemplate {
-		return TemplateDocument(d.DocumentID, "")
+		return TemplateDocument(d.ID, "")
 	}
-	return PDFDocument(d.DocumentID)
+	return PDFDocument(d.ID)
 }
 
 // normalise brings statuses into one spelling and sets the template's id where the answer lacks it.
@@ -49,7 +49,7 @@ func (d *Document) normalise() {
 	d.Status = d.Status.normal()
 	for i := range d.Respondents {
 		r := &d.Respondents[i]
-		r.Status, r.TemplateID = r.Status.normal(), templateID(r.TemplateID, d.DocumentID)
+		r.Status, r.TemplateID = r.Status.normal(), templateID(r.TemplateID, d.ID)
 	}
 }
 
@@ -139,7 +139,7 @@ type VoidResult struct {
 	// attempt of the same call may have voided it.
 	AlreadyVoided bool `json:"-"`
 	// Raw is the answer as received.
-	Raw RawAnswer `json:"-"`
+	Raw RawResponse `json:"-"`
 }
 
 // Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does
@@ -192,7 +192,7 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p DocumentListParams) iter.Seq2[*Document, error] {
 	return list[Document]{
 		limit: cmp.Or(p.Limit, allLimit),
-		id:    func(d *Document) string { return d.DocumentID },
+		id:    func(d *Document) string { return d.ID },
 		at:    func(d *Document) time.Time { return d.CreatedAt },
 		fetch: func(ctx context.Context, r paging.Request) (*Page[Document], error) {
 			p := p
@@ -212,5 +212,5 @@ func (c *caller) getDocument(ctx context.Context, m method, t SigningType, field
 	if err != nil {
 		return nil, err
 	}
-	return page.only(id, func(d *Document) string { return d.DocumentID })
+	return page.only(id, func(d *Document) string { return d.ID })
 }

@@ -80,7 +80,7 @@ func TestAllUnderEachProfileOfTotals(t *testing.T) {
 		var got []string
 		for d, err := range c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: 10}) {
 			require.NoError(t, err, name)
-			if got = append(got, d.DocumentID); len(got) == 1 {
+			if got = append(got, d.ID); len(got) == 1 {
 				srv.Advance(26 * time.Hour)
 			}
 		}

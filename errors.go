@@ -16,8 +16,8 @@ import (
 
 // The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or its context's error.
 var (
-	// ErrInvalid: an input or a setting is missing or malformed. The SDK found it before sending (Error.Local,
-	// Error.Fields, every error of New), or the service answered so (400, 405, 413, 415, a redirect, code invalid_input).
+	// ErrInvalid: an input or a setting is missing or malformed. The SDK found it before sending (Error.Fields, every
+	// error of New), or the service responded so (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
 	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the
 	// settings given to New.
@@ -30,12 +30,12 @@ var (
 	// reminder matches ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
 	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the
-	// reminder limit before sending (Error.Local). Nothing was carried out. Error.RetryAfter says how long to wait; 0 when
+	// reminder limit before sending (Error.Attempts is 0). Nothing was executed. Error.RetryAfter says how long to wait; 0 when
 	// the service did not say.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without
-	// a known code, leaves a void in doubt, or holds other records than the one asked for. With Error.Local, the
-	// LimitStore did not answer. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
+	// a known code, leaves a void in doubt, or holds other records than the one asked for. If Error.Attempts is
+	// 0, the LimitStore did not respond. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
 	// everything that was found. Error.Yielded and Error.Reported say how much that is.
@@ -47,11 +47,11 @@ var (
 )
 
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent
-// nothing. Its text has the method, the status, Code, Message and the first Fields, and never more of the answer. One
+// nothing. Its text has the call, the status, Code, Message and the first Fields, and never more of the answer. One
 // that you build in a fake matches the sentinels of its StatusCode: &Error{StatusCode: 404} matches ErrNotFound.
 type Error struct {
-	// Method names the method that was called, such as "get document". When it is empty, the text begins with Operation.
-	Method string
+	// Call names the call that failed, such as "get document". If it is empty, the text begins with Operation.
+	Call string
 	// Operation is the service's operation that the method uses. Several methods share one.
 	Operation Operation
 	// StatusCode is the HTTP status of the last answer; 0 when there was none.
@@ -68,17 +68,16 @@ type Error struct {
 	// RetryAfter is how long to wait, as the service or the reminder budget says. It is 0 when neither does. For a
 	// reminder, what the service says counts for at most 24 h: its 429 closes the budget for no longer.
 	RetryAfter time.Duration
-	// Attempts is the number of attempts, which includes those that could not connect; 0 when none was made.
+	// Attempts is the number of attempts, which includes those that could not connect. It is 0 if the SDK made none: an
+	// input is wrong, ctx had ended, or the reminder budget gave no slot.
 	Attempts int
-	// Local is true when the SDK made no attempt: an input is wrong, ctx had ended, or the reminder budget gave no slot.
-	Local bool
 	// Fields lists every wrong input that the SDK found.
 	Fields []FieldError
 	// Yielded is how many records of a list came before an error that matches ErrIncomplete. Reported is how many there
 	// are by the service's last report, at least; 0 when it made none.
 	Yielded, Reported int
 	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
-	Body RawAnswer `json:"-"`
+	Body RawResponse `json:"-"`
 
 	kinds []error // nil: those of StatusCode
 	cause error
@@ -97,12 +96,12 @@ func (f FieldError) String() string { return f.Field + " " + f.Problem }
 // maxFieldsInText limits the wrong inputs in an error's text. Fields has all of them.
 const maxFieldsInText = 8
 
-// Error returns one line: the method, what happened and, where it helps, what to do.
+// Error returns one line: the call, what happened and, where it helps, what to do.
 func (e *Error) Error() string {
 	if e == nil { // in an error that somebody else made
 		return "<nil>"
 	}
-	parts := []string{cmp.Or(e.Method, string(e.Operation), "signforms")}
+	parts := []string{cmp.Or(e.Call, string(e.Operation), "signforms")}
 	if e.StatusCode != 0 {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
 	}
@@ -238,7 +237,7 @@ func (c checks) err(m method) error {
 	if len(c) == 0 {
 		return nil
 	}
-	return &Error{Method: m.name, Operation: m.op, Local: true, Fields: c, kinds: []error{ErrInvalid}}
+	return &Error{Call: m.name, Operation: m.op, Fields: c, kinds: []error{ErrInvalid}}
 }
 
 func isUUID(s string) bool { return len(s) == 36 && uuid.Validate(s) == nil }

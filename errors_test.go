@@ -95,7 +95,6 @@ func TestErrorAnswers(t *testing.T) {
 				require.Equal(t, body, string(e.Body))
 				require.Equal(t, id, e.RequestID)
 				require.Equal(t, 1, e.Attempts)
-				require.False(t, e.Local)
 				require.Empty(t, e.Fields)
 				require.Equal(t, want.status == 429, e.RetryAfter == 840*time.Second, "RetryAfter %s", e.RetryAfter)
 				clienttest.RequireMatches(t, err, want.kinds(call)...)
@@ -301,7 +300,7 @@ func TestHandMadeErrorsMatch(t *testing.T) {
 
 // TestEnormousRetryAfter: the longest waits are shown as they are, and a reminder's error agrees with its budget.
 func TestEnormousRetryAfter(t *testing.T) {
-	require.NotContains(t, (&signforms.Error{Local: true, RetryAfter: math.MaxInt64}).Error(), "-")
+	require.NotContains(t, (&signforms.Error{RetryAfter: math.MaxInt64}).Error(), "-")
 	for _, value := range []string{"Fri, 31 Dec 9999 23:59:59 GMT", "99999999999999"} {
 		for _, name := range []string{"Templates.Send", "Documents.Remind"} {
 			c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return clienttest.Answers429(value), nil }))

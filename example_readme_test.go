@@ -40,7 +40,7 @@ func resolve(ctx context.Context, client *signforms.Client, p signforms.Template
 	case len(found) == 0:
 		return nil, nil // not sent: send it again
 	case len(found) == 1:
-		return &found[0], nil // sent: its RespondentDocumentID and SignerIDs()
+		return &found[0], nil // sent: its ID and SignerIDs()
 	}
 	return nil, errors.New("a person has to decide")
 }
@@ -65,10 +65,10 @@ func TestREADMEResolve(t *testing.T) {
 	found, err = doubt()
 	require.NoError(t, err)
 	require.Len(t, found.SignerIDs(), 1)
-	stored[found.RespondentDocumentID] = true
+	stored[found.ID] = true
 	again, err := doubt()
 	require.NoError(t, err)
-	require.NotEqual(t, found.RespondentDocumentID, again.RespondentDocumentID)
+	require.NotEqual(t, found.ID, again.ID)
 	_, err = resolve(t.Context(), client, p, func(string) bool { return false })
 	require.ErrorContains(t, err, "a person")
 }
@@ -90,8 +90,8 @@ func TestREADMEReceive(t *testing.T) {
 	require.NoError(t, err)
 	var got []string
 	readmeReceive(verifier, func(_ context.Context, ids []string) error { got = append(got, ids...); return nil })
-	require.NoError(t, service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
-	require.NoError(t, service.Settle(t.Context()))
+	require.NoError(t, service.Signer(sent.DocumentID, "ann@example.com").Sign())
+	require.NoError(t, service.WaitDeliveries(t.Context()))
 	require.Contains(t, got, sent.SignerIDs()[0])
 }
 
@@ -108,7 +108,7 @@ func Example_send() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("document %s is %s\n", sent.CreatedDocumentID, sent.CreatedDocumentStatus)
+	fmt.Printf("document %s is %s\n", sent.DocumentID, sent.Status)
 }
 
 // The program of docs/receiving.md.
@@ -157,10 +157,10 @@ func TestOfferIsSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign(); err != nil {
+	if err := service.Signer(sent.DocumentID, "ann@example.com").Sign(); err != nil {
 		t.Fatal(err)
 	}
-	signed, err := client.Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	signed, err := client.Templates.Respondent(t.Context(), sent.DocumentID)
 	if err != nil || signed.Status != signforms.StatusSigned {
 		t.Fatalf("got %+v, %v; want it signed", signed, err)
 	}

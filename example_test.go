@@ -15,7 +15,7 @@ import (
 //
 //	client, err := signforms.New("https://api.example.com", os.Getenv("SIGNFORMS_API_KEY"), nil)
 func startExample() (*signformstest.Server, *signforms.Client) {
-	srv, err := signformstest.Start(&signformstest.Options{Seed: 1, Start: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
+	srv, err := signformstest.Start(&signformstest.Options{Seed: 1, StartTime: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func Example() {
 			{Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller", Message: "After Ann, please."},
 		},
 		Mail:      signforms.Mail{Subject: "Our offer", Message: "Please sign until Friday."},
-		Variables: []signforms.CustomVariable{{Name: "[price]", Value: "1,250.00"}},
+		Variables: []signforms.Variable{{Name: "[price]", Value: "1,250.00"}},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -44,10 +44,10 @@ func Example() {
 	fmt.Println(sent.Message)
 	fmt.Println("Ann's link:", sent.Signers[0].SentURL) // string(sent.Signers[0].SentURL) is the link itself
 
-	if err := srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign(); err != nil { // what Ann does
+	if err := srv.Signer(sent.DocumentID, "ann@example.com").Sign(); err != nil { // what Ann does
 		log.Fatal(err)
 	}
-	respondent, err := client.Templates.Respondent(ctx, sent.CreatedDocumentID)
+	respondent, err := client.Templates.Respondent(ctx, sent.DocumentID)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func ExampleDocumentsService_All() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(document.CreatedAt.Format(time.DateOnly), document.DocumentName)
+		fmt.Println(document.CreatedAt.Format(time.DateOnly), document.Name)
 		if srv.Now().Sub(document.CreatedAt) > 48*time.Hour {
 			old = append(old, document.Ref())
 		}
@@ -142,7 +142,7 @@ func ExampleFormsService_Send() {
 	if _, err := srv.SubmitForm(formID, signformstest.Submission{Answers: map[string]string{"Your name?": "Ann"}}); err != nil { // what Ann does
 		log.Fatal(err)
 	}
-	for response, err := range client.Forms.AllResponses(ctx, signforms.ResponseListParams{FormID: formID}) {
+	for response, err := range client.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: formID}) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -24,17 +24,17 @@ import (
 
 // sender is what the program under test needs of the client: an interface of its own.
 type sender interface {
-	Send(context.Context, signforms.TemplateSendParams) (*signforms.SendResult, error)
+	Send(context.Context, signforms.TemplateSendParams) (*signforms.TemplateSendResult, error)
 }
 
 // fakeSender takes the place of client.Templates.
 type fakeSender struct{ err error }
 
-func (f fakeSender) Send(_ context.Context, p signforms.TemplateSendParams) (*signforms.SendResult, error) {
+func (f fakeSender) Send(_ context.Context, p signforms.TemplateSendParams) (*signforms.TemplateSendResult, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return &signforms.SendResult{TemplateID: p.TemplateID, CreatedDocumentID: "6afac610c07043658fde1996"}, nil
+	return &signforms.TemplateSendResult{TemplateID: p.TemplateID, DocumentID: "6afac610c07043658fde1996"}, nil
 }
 
 // sendOffer is the code under test.
@@ -46,7 +46,7 @@ func sendOffer(ctx context.Context, templates sender) string {
 	case err != nil:
 		return "failed: " + err.Error()
 	}
-	return "sent " + sent.CreatedDocumentID
+	return "sent " + sent.DocumentID
 }
 
 // A fake without HTTP. What it returns as an error is a sentinel, or an *Error.
@@ -158,7 +158,7 @@ func Example_outcomeUnknown() {
 		case err != nil:
 			log.Fatal(err)
 		default:
-			recorded[sent.CreatedDocumentID] = true
+			recorded[sent.DocumentID] = true
 			fmt.Println(what+":", "sent")
 		}
 	}
@@ -190,7 +190,7 @@ func findSent(ctx context.Context, client *signforms.Client, ended time.Time, p 
 	case len(candidates) > 1:
 		return "", fmt.Errorf("%d documents may be this send: let a person decide", len(candidates))
 	case len(candidates) == 1:
-		return candidates[0].RespondentDocumentID, nil
+		return candidates[0].ID, nil
 	case began.Sub(ended) < arrives:
 		return "", errors.New("look again later: the request may still arrive")
 	}

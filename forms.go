@@ -15,14 +15,14 @@ type FormSendParams struct {
 	FormID    string     // required; a UUID in events, but any text is sent
 	Receivers []Receiver // 1 to 100; RoleTitle is not used
 	Mail      Mail
-	Variables []CustomVariable
+	Variables []Variable
 }
 
 // FormSendResult is the answer to sending a form. The service promises only a message.
 type FormSendResult struct {
 	Message string `json:"message"`
 	// Raw is the answer as received. It may contain links to the form, so keep it out of logs.
-	Raw RawAnswer `json:"-"`
+	Raw RawResponse `json:"-"`
 }
 
 // Validate returns what Send returns for wrong inputs, as [TemplateSendParams.Validate] does.
@@ -57,25 +57,25 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 
 // FormResponse is one completed form. Fields that the answer lacks are zero.
 type FormResponse struct {
-	ResponseID      string    `json:"responseId"`     // ObjectId or UUID
-	FormResponseID  string    `json:"formResponseId"` // UUID
-	FormID          string    `json:"formId"`
-	SubmittedAt     time.Time `json:"submittedAt"`
-	RespondentEmail string    `json:"respondentEmail"`
-	FinishedPDFURL  string    `json:"finishedPdfUrl"`
-	Answers         []Answer  `json:"answers"`
+	ID              string       `json:"responseId"`     // ObjectId or UUID
+	FormResponseID  string       `json:"formResponseId"` // UUID
+	FormID          string       `json:"formId"`
+	SubmittedAt     time.Time    `json:"submittedAt"`
+	RespondentEmail string       `json:"respondentEmail"`
+	FinishedPDFURL  string       `json:"finishedPdfUrl"`
+	Answers         []FormAnswer `json:"answers"`
 }
 
-// Answer is a question of a form and what was answered.
-type Answer struct {
+// FormAnswer is a question of a form and what was answered.
+type FormAnswer struct {
 	ID       string `json:"id" fill:"any"`
 	Question string `json:"question" fill:"any"`
 	// Answer is the answer's text. An answer that is not a string is kept as its JSON.
 	Answer string `json:"answer" fill:"any"`
 }
 
-// ResponseListParams selects the responses of a form.
-type ResponseListParams struct {
+// FormResponseListParams selects the responses of a form.
+type FormResponseListParams struct {
 	FormID string // required; any text
 	// Page is 1-based; 0 means 1; AllResponses ignores it. Limit is the page size, by default 10 for Responses and 100 for
 	// AllResponses; no maximum is documented.
@@ -97,7 +97,7 @@ func (w *wireResponses) missing(r *run) string {
 //	  "formId": "897c8dd4-830a-4a3b-b3e2-6747747385ba", "submittedAt": "2026-11-18T16:45:30.250Z", "respondentEmail": "ann@example.com",
 //	  "answers": [{"id": "q1", "question": "Full legal name", "answer": "Ann"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1, "totalResponses": 1, "hasNextPage": false, "hasPreviousPage": false}}
-func (s *FormsService) Responses(ctx context.Context, p ResponseListParams) (*Page[FormResponse], error) {
+func (s *FormsService) Responses(ctx context.Context, p FormResponseListParams) (*Page[FormResponse], error) {
 	var c checks
 	c.required("FormID", p.FormID)
 	c.page(p.Page, p.Limit, 0)
@@ -121,10 +121,10 @@ func (s *FormsService) responses(ctx context.Context, req request, page int) (*P
 }
 
 // AllResponses yields every response of a form. It works like [DocumentsService.All].
-func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) iter.Seq2[*FormResponse, error] {
+func (s *FormsService) AllResponses(ctx context.Context, p FormResponseListParams) iter.Seq2[*FormResponse, error] {
 	return list[FormResponse]{
 		limit: cmp.Or(p.Limit, allLimit),
-		id:    (*FormResponse).id,
+		id:    (*FormResponse).key,
 		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
 		fetch: func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
 			p := p
@@ -134,9 +134,9 @@ func (s *FormsService) AllResponses(ctx context.Context, p ResponseListParams) i
 	}.all(ctx)
 }
 
-func (r *FormResponse) id() string {
-	if r.ResponseID != "" {
-		return r.ResponseID
+func (r *FormResponse) key() string {
+	if r.ID != "" {
+		return r.ID
 	}
 	return r.FormResponseID
 }
@@ -156,6 +156,6 @@ func (s *FormsService) Response(ctx context.Context, responseID string) (*FormRe
 		if strings.EqualFold(r.FormResponseID, responseID) {
 			return responseID
 		}
-		return r.ResponseID
+		return r.ID
 	})
 }

@@ -51,17 +51,17 @@ var wrongInputs = []struct {
 	}, fields: []string{"DocumentRef"}},
 	{name: "Void of a PDF", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(clienttest.CreatedID)))
-	}, fields: []string{"DocumentRef.documentID"}},
+	}, fields: []string{"documentID"}},
 	{name: "Remind of a template's document", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Remind(ctx, signforms.TemplateDocument(clienttest.CreatedID, clienttest.TemplateID)))
-	}, fields: []string{"DocumentRef.templateID", "DocumentRef.createdDocumentID"}},
+	}, fields: []string{"templateID", "documentID"}},
 	{name: "Templates.Send of nothing", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{}))
 	}, fields: []string{"TemplateID", "Receivers"}},
 	{name: "Templates.Send", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: personal,
 			Receivers: []signforms.Receiver{{}, {Name: personal, Email: " ", RoleTitle: "Client"}},
-			Variables: []signforms.CustomVariable{{Name: "[v1]"}, {Name: personal}, {Name: "[]"}, {Name: "[x"}, {Name: "x]"}, {Name: ""}}}))
+			Variables: []signforms.Variable{{Name: "[v1]"}, {Name: personal}, {Name: "[]"}, {Name: "[x"}, {Name: "x]"}, {Name: ""}}}))
 	}, fields: []string{"TemplateID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[1].Email",
 		"Variables[1].Name", "Variables[2].Name", "Variables[3].Name", "Variables[4].Name", "Variables[5].Name"}},
 	{name: "Forms.Send", call: func(ctx context.Context, c *signforms.Client) error {
@@ -69,10 +69,10 @@ var wrongInputs = []struct {
 	}, fields: []string{"FormID", "Receivers[0].Email"}},
 	{name: "Forms.Send with texts that are no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: notUTF8, Mail: signforms.Mail{Subject: notUTF8, Message: notUTF8},
-			Receivers: []signforms.Receiver{{Name: notUTF8, Email: "a@b.c" + notUTF8, RoleTitle: notUTF8, RoleColour: notUTF8,
+			Receivers: []signforms.Receiver{{Name: notUTF8, Email: "a@b.c" + notUTF8, RoleTitle: notUTF8, RoleColor: notUTF8,
 				Subject: notUTF8, Message: notUTF8}},
-			Variables: []signforms.CustomVariable{{Name: "[" + notUTF8 + "]", Value: notUTF8}}}))
-	}, fields: []string{"FormID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[0].RoleColour",
+			Variables: []signforms.Variable{{Name: "[" + notUTF8 + "]", Value: notUTF8}}}))
+	}, fields: []string{"FormID", "Receivers[0].Name", "Receivers[0].Email", "Receivers[0].RoleTitle", "Receivers[0].RoleColor",
 		"Receivers[0].Subject", "Receivers[0].Message", "Mail.Subject", "Mail.Message", "Variables[0].Name", "Variables[0].Value"}},
 	{name: "Templates.Send to a role that is no UTF-8, by an address without an @", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID,
@@ -85,7 +85,7 @@ var wrongInputs = []struct {
 		return clienttest.Second(c.Templates.List(ctx, signforms.DocumentListParams{Query: notUTF8}))
 	}, fields: []string{"Query"}},
 	{name: "Forms.Responses of a form that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: notUTF8}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: notUTF8}))
 	}, fields: []string{"FormID"}},
 	{name: "Forms.Send to too many", call: func(ctx context.Context, c *signforms.Client) error {
 		for i := range manyReceivers {
@@ -102,12 +102,12 @@ var wrongInputs = []struct {
 	}, fields: []string{"TemplateID", "Page", "Limit"}},
 	{name: "Templates.Respondent", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.TemplateID))
-	}, fields: []string{"createdDocumentID"}},
+	}, fields: []string{"documentID"}},
 	{name: "Forms.Responses of nothing", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{}))
 	}, fields: []string{"FormID"}},
 	{name: "Forms.Responses of a form", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
 	}, fields: []string{"Page", "Limit"}},
 	{name: "Forms.Response", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Response(ctx, strings.Repeat("g", 24)))
@@ -120,7 +120,7 @@ func TestWrongInputsAreNamedAtOnce(t *testing.T) {
 			err := w.call(t.Context(), clienttest.Scripted(t, clienttest.Silent(t)))
 			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 			e := clienttest.AsError(t, err)
-			require.True(t, e.Local)
+			require.Zero(t, e.Attempts)
 			require.Zero(t, e.StatusCode)
 			require.Zero(t, e.Attempts)
 			require.Empty(t, e.RequestID)
@@ -142,7 +142,7 @@ func TestWrongInputsAreNamedAtOnce(t *testing.T) {
 func TestValidateSaysWhatSendSays(t *testing.T) {
 	client := clienttest.Scripted(t, clienttest.Silent(t))
 	for _, wrong := range [][]signforms.Receiver{nil, {{Name: "Ann"}}, {{Name: "Ann", Email: "ann", RoleTitle: "Client"}}} {
-		template := signforms.TemplateSendParams{TemplateID: personal, Receivers: wrong, Variables: []signforms.CustomVariable{{Name: "fee"}}}
+		template := signforms.TemplateSendParams{TemplateID: personal, Receivers: wrong, Variables: []signforms.Variable{{Name: "fee"}}}
 		require.Equal(t, clienttest.Second(client.Templates.Send(t.Context(), template)), template.Validate())
 		form := signforms.FormSendParams{Receivers: wrong, Mail: signforms.Mail{Subject: notUTF8}}
 		require.Equal(t, clienttest.Second(client.Forms.Send(t.Context(), form)), form.Validate())
@@ -162,13 +162,13 @@ func TestInputsAtTheirBounds(t *testing.T) {
 	require.NoError(t, clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 30})))
 	require.NoError(t, clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(strings.ToUpper(clienttest.PDFID)))))
 	require.NoError(t, clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: 5000})))
-	require.NoError(t, clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: "any text", Limit: 5000})))
+	require.NoError(t, clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: "any text", Limit: 5000})))
 	receivers := make([]signforms.Receiver, 100)
 	for i := range receivers {
 		receivers[i] = clienttest.OneReceiver[0]
 	}
 	require.NoError(t, clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: receivers,
-		Variables: []signforms.CustomVariable{{Name: "[v]"}}})))
+		Variables: []signforms.Variable{{Name: "[v]"}}})))
 	require.NoError(t, clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: "plain id", Receivers: []signforms.Receiver{{Name: "A", Email: "a@b.c"}}})),
 		"a form's receivers need no role")
 	require.Len(t, rec.Sent, 7)

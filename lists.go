@@ -34,7 +34,7 @@ type Page[T any] struct {
 	// pages is not documented by the service.
 	DocumentsCount int
 	// Raw is the answer as received.
-	Raw RawAnswer `json:"-"`
+	Raw RawResponse `json:"-"`
 
 	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *run, which fmt would print
 	more    paging.More

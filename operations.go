@@ -19,12 +19,12 @@ type Operation string
 
 // The six operations of the service.
 const (
-	OpListDocuments   Operation = "list documents"
-	OpVoidDocument    Operation = "void document"
-	OpRemind          Operation = "send reminder"
-	OpSend            Operation = "send"
-	OpListRespondents Operation = "list respondents"
-	OpListResponses   Operation = "list responses"
+	OpListDocuments     Operation = "list documents"
+	OpVoidDocument      Operation = "void document"
+	OpRemind            Operation = "send reminder"
+	OpSend              Operation = "send"
+	OpListRespondents   Operation = "list respondents"
+	OpListFormResponses Operation = "list responses"
 )
 
 // opRequest is the operation of [Client.Do] in errors and attempts. It has no entry in [Options.Endpoints].
@@ -32,7 +32,7 @@ const opRequest Operation = "request"
 
 // Operations returns the six operations, in the order of their constants.
 func Operations() []Operation {
-	return []Operation{OpListDocuments, OpVoidDocument, OpRemind, OpSend, OpListRespondents, OpListResponses}
+	return []Operation{OpListDocuments, OpVoidDocument, OpRemind, OpSend, OpListRespondents, OpListFormResponses}
 }
 
 // method is a method of the client: the operation that it uses, and its name in errors.
@@ -52,8 +52,8 @@ var (
 	listRespondents = method{OpListRespondents, "list respondents"}
 	getRespondent   = method{OpListRespondents, "get respondent"}
 	sendForm        = method{OpSend, "send form"}
-	listResponses   = method{OpListResponses, "list responses"}
-	getResponse     = method{OpListResponses, "get response"}
+	listResponses   = method{OpListFormResponses, "list responses"}
+	getResponse     = method{OpListFormResponses, "get response"}
 	doRequest       = method{opRequest, "request"}
 )
 
@@ -91,12 +91,12 @@ type operation struct {
 // methods of lists and sends, but neither those of void and reminder nor where it reads their inputs: its description
 // calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments:   {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Repeatable, []string{"documentId", "documentType"}},
-	OpVoidDocument:    {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Repeatable, ofDocument},
-	OpRemind:          {Endpoint{http.MethodPost, "/send-reminder", InputsBoth, false}, call.NotRepeatable, ofDocument},
-	OpSend:            {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody, false}, call.NotRepeatable, []string{"documentId", "signingType"}},
-	OpListRespondents: {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery, false}, call.Repeatable, []string{"templateId", "respondentDocumentId"}},
-	OpListResponses:   {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery, false}, call.Repeatable, []string{"formId", "responseId"}},
+	OpListDocuments:     {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Repeatable, []string{"documentId", "documentType"}},
+	OpVoidDocument:      {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Repeatable, ofDocument},
+	OpRemind:            {Endpoint{http.MethodPost, "/send-reminder", InputsBoth, false}, call.NotRepeatable, ofDocument},
+	OpSend:              {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody, false}, call.NotRepeatable, []string{"documentId", "signingType"}},
+	OpListRespondents:   {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery, false}, call.Repeatable, []string{"templateId", "respondentDocumentId"}},
+	OpListFormResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery, false}, call.Repeatable, []string{"formId", "responseId"}},
 }
 
 var ofDocument = []string{"documentId", "documentType", "responseId"}
@@ -161,7 +161,7 @@ func (o operation) with(e Endpoint) operation {
 
 // problems says what is wrong with an operation that was overridden by e.
 func (o operation) problems(op Operation, e Endpoint) (problems []string) {
-	if e.IgnoreTotals && op != OpListDocuments && op != OpListRespondents && op != OpListResponses {
+	if e.IgnoreTotals && op != OpListDocuments && op != OpListRespondents && op != OpListFormResponses {
 		problems = append(problems, "IgnoreTotals is for lists only")
 	}
 	if !slices.Contains(httpMethods, o.Method) {

@@ -67,9 +67,9 @@ func TestPathInputsAreEscaped(t *testing.T) {
 	responses := func(path, form string) (clienttest.Sent, error) {
 		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
 		c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
-			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListResponses: {Path: path}}
+			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListFormResponses: {Path: path}}
 		})
-		err := clienttest.Second(c.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: form}))
+		err := clienttest.Second(c.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: form}))
 		if err != nil {
 			require.Empty(t, rec.Sent)
 			return clienttest.Sent{}, err
@@ -88,7 +88,7 @@ func TestPathInputsAreEscaped(t *testing.T) {
 	for _, form := range []string{".", ".."} {
 		_, err := responses("/forms/{formId}/responses", form)
 		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		require.True(t, clienttest.AsError(t, err).Local)
+		require.Zero(t, clienttest.AsError(t, err).Attempts)
 		require.ErrorContains(t, err, "would get a . or .. segment from this call's inputs")
 		got, err := responses("/form-{formId}", form)
 		require.NoError(t, err, "harmless within a segment")
@@ -143,7 +143,7 @@ func TestEndpointsThatShareAPath(t *testing.T) {
 		"void on reminders/":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/Send-Reminder/", Method: "PUT"}}, true},
 		"send on reminders":         {map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/send-reminder"}}, true},
 		"send and list":             {map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/d"}, signforms.OpListDocuments: {Path: "/d"}}, false},
-		"lists on one path":         {map[signforms.Operation]signforms.Endpoint{signforms.OpListResponses: {Path: "/get-documents"}}, true},
+		"lists on one path":         {map[signforms.Operation]signforms.Endpoint{signforms.OpListFormResponses: {Path: "/get-documents"}}, true},
 		"void and list, one method": {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d", Method: "POST"}, signforms.OpListDocuments: {Path: "/d", Method: "POST"}}, true},
 		"void and list, two":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d/{documentId}", Method: "DELETE"}, signforms.OpListDocuments: {Path: "/d/{documentId}"}}, false},
 		"exchanged":                 {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}, signforms.OpRemind: {Path: "/void-document"}}, false},

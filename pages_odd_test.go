@@ -104,7 +104,7 @@ func TestWhatAllAsksFor(t *testing.T) {
 			queries(t, rec, c.Templates.AllRespondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: limit, Page: 5})))
 		rec.Sent = nil
 		require.Equal(t, want,
-			queries(t, rec, c.Forms.AllResponses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID, Limit: limit, Page: 5})))
+			queries(t, rec, c.Forms.AllResponses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID, Limit: limit, Page: 5})))
 	}
 }
 
@@ -118,7 +118,7 @@ func TestAllResponsesByEitherID(t *testing.T) {
 		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd","formResponseId":"x"},{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"x"}]}`: 2,
 	} {
 		n := 0
-		for _, err := range clienttest.Scripted(t, clienttest.Answers(200, answer)).Forms.AllResponses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID}) {
+		for _, err := range clienttest.Scripted(t, clienttest.Answers(200, answer)).Forms.AllResponses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID}) {
 			require.NoError(t, err)
 			n++
 		}

@@ -119,7 +119,7 @@ func collect(t *testing.T, c *signforms.Client, p signforms.DocumentListParams) 
 		if err != nil {
 			return ids, err
 		}
-		ids = append(ids, d.DocumentID)
+		ids = append(ids, d.ID)
 	}
 	return ids, nil
 }
@@ -157,7 +157,7 @@ func TestAllWhileDocumentsAreVoided(t *testing.T) {
 	var got []string
 	for d, err := range c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: 10, Status: signforms.StatusPending}) {
 		require.NoError(t, err)
-		got = append(got, d.DocumentID)
+		got = append(got, d.ID)
 		_, err = c.Documents.Void(t.Context(), d.Ref()) // takes it out of the list that is being read
 		require.NoError(t, err)
 	}

@@ -17,14 +17,14 @@ type RemindResult struct {
 	// nil only the HTTP status and Message tell that somebody was. Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
 	// Raw is the answer as received.
-	Raw RawAnswer `json:"-"`
+	Raw RawResponse `json:"-"`
 }
 
 // Remind reminds the pending signers of a document: with a signing order, those whose turn it is.
 //
 // Each request takes a slot of the reminder budget, 5 in 15 minutes per API key. Remind waits for a slot at most
 // [Options.ReminderMaxWait], by default not at all. When no slot frees in that time, it fails at once with
-// ErrRateLimited and sends nothing: Error.Local is true, and Error.RetryAfter is the time until a slot frees.
+// ErrRateLimited and sends nothing: Error.Attempts is 0, and Error.RetryAfter is the time until a slot frees.
 //
 // ErrRefused: the document's status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have
 // been reminded; do not remind them again today. A 200 that counts no reminder, or does not say how many, is ErrRefused
@@ -64,7 +64,7 @@ type RemindOutcome struct {
 // A refused or failed reminder is that document's own error and does not stop the rest.
 //
 // An error that every later document would meet is yielded once and ends the sequence: ctx has ended or its deadline
-// comes before the next slot, ErrForbidden, or the LimitStore does not answer (ErrUnavailable and Error.Local).
+// comes before the next slot, ErrForbidden, or the LimitStore does not respond (ErrUnavailable with Error.Attempts 0).
 //
 // To resume after the last outcome out, pass refs[out.Index:] if it had an error, else refs[out.Index+1:]. After
 // ErrOutcomeUnknown look first, and pass refs[out.Index+1:].

@@ -119,11 +119,11 @@ var secretCalls = []clienttest.Call{
 		return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{
 			TemplateID: clienttest.TemplateID, Mail: signforms.Mail{Subject: secretBody, Message: secretLink}, PDF: []byte(secretBody),
 			Receivers: []signforms.Receiver{{Name: "Pia private", Email: secretMail, RoleTitle: secretBody}},
-			Variables: []signforms.CustomVariable{{Name: "[v]", Value: secretBody}},
+			Variables: []signforms.Variable{{Name: "[v]", Value: secretBody}},
 		}))
 	}},
-	{Name: "Forms.Responses", Op: signforms.OpListResponses, Do: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: secretQuery + secretMail}))
+	{Name: "Forms.Responses", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: secretQuery + secretMail}))
 	}},
 	{Name: "Documents.Remind", Op: signforms.OpRemind, Do: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID)))
@@ -249,7 +249,7 @@ func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	for what, v := range map[string]any{
 		"Client": *c, "*Client": c, "Documents": c.Documents, "Documents by value": *c.Documents, "Templates": *c.Templates, "Forms": *c.Forms,
 		"Options": *o, "*Options": o,
-		"SendResult": *sent, "*SendResult": sent, "Signer": sent.Signers[0], "Signers": sent.Signers, "SentURL": sent.Signers[0].SentURL,
+		"TemplateSendResult": *sent, "*TemplateSendResult": sent, "Signer": sent.Signers[0], "Signers": sent.Signers, "SentURL": sent.Signers[0].SentURL,
 		"FormSendResult": *form, "*FormSendResult": form, "Page": *page, "*Page": page, "Respondents": respondents,
 		"VoidResult": *voided, "RemindResult": *reminded, "Raw": sent.Raw,
 	} {

@@ -39,8 +39,8 @@ type Receiver struct {
 	Name  string `json:"name"`  // required
 	Email string `json:"email"` // required, with an @
 	// RoleTitle must match a role of the template exactly. It is required for templates and not used for forms.
-	RoleTitle  string `json:"roleTitle,omitempty"`
-	RoleColour string `json:"roleColour,omitempty"`
+	RoleTitle string `json:"roleTitle,omitempty"`
+	RoleColor string `json:"roleColour,omitempty"`
 	// Subject and Message replace those of Mail for this receiver. Empty means those of Mail.
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -52,8 +52,8 @@ type Mail struct {
 	Message string `json:"message,omitempty"`
 }
 
-// CustomVariable is a value to put into a template or form.
-type CustomVariable struct {
+// Variable is a value to put into a template or form.
+type Variable struct {
 	Name  string `json:"varName"`  // required, with its square brackets: [v1]
 	Value string `json:"varValue"` // may be empty
 }
@@ -63,36 +63,36 @@ type TemplateSendParams struct {
 	TemplateID string     // UUID, required
 	Receivers  []Receiver // 1 to 100
 	Mail       Mail
-	Variables  []CustomVariable
+	Variables  []Variable
 	// PDF is a file that replaces the template's own; empty keeps that. Its bytes grow by a third in the request, which
 	// may have up to 10 MiB. That limit is not documented by the service.
 	PDF []byte
 }
 
-// SendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can
+// TemplateSendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can
 // store it and use its Ref later.
-type SendResult struct {
-	Message               string         `json:"message"`
-	TemplateID            string         `json:"templateId"` // the id that was sent when the answer has no UUID
-	CreatedDocumentID     string         `json:"createdDocumentId"`
-	CreatedDocumentStatus DocumentStatus `json:"createdDocumentStatus"`
+type TemplateSendResult struct {
+	Message    string         `json:"message"`
+	TemplateID string         `json:"templateId"` // the id that was sent when the answer has no UUID
+	DocumentID string         `json:"createdDocumentId"`
+	Status     DocumentStatus `json:"createdDocumentStatus"`
 	// Signers contain the signing links. The links print as "[redacted]" and are empty when read back from JSON.
 	Signers []Signer `json:"signers"`
 	// Raw is the answer as received. It contains the signing links, so keep it out of logs.
-	Raw RawAnswer `json:"-"`
+	Raw RawResponse `json:"-"`
 }
 
 // Ref returns the reference for Void and Remind.
-func (r *SendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.CreatedDocumentID) }
+func (r *TemplateSendResult) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.DocumentID) }
 
 // SignerIDs returns the ids of Signers, without empty ones. The template events of webhook have a method of the same
 // name: an event that shares an id is about this document. Not documented by the service.
-func (r *SendResult) SignerIDs() []string { return signerIDs(r.Signers) }
+func (r *TemplateSendResult) SignerIDs() []string { return signerIDs(r.Signers) }
 
 // missing wants an id: a service that made no document may write null, false, 0 or zeros as text. The service documents
 // ObjectIds; a UUID is taken too.
-func (r *SendResult) missing(*run) string {
-	id := r.CreatedDocumentID
+func (r *TemplateSendResult) missing(*run) string {
+	id := r.DocumentID
 	switch {
 	case id == "":
 		return "it lacks createdDocumentId"
@@ -104,12 +104,12 @@ func (r *SendResult) missing(*run) string {
 
 // sendBody is the request body for templates and forms.
 type sendBody struct {
-	SigningType SigningType      `json:"signingType"`
-	DocumentID  string           `json:"documentId"`
-	Receivers   []Receiver       `json:"receiversList"`
-	Mail        Mail             `json:"mailData,omitzero"`
-	Variables   []CustomVariable `json:"customVariables,omitempty"`
-	PDFData     string           `json:"pdfData,omitempty"`
+	SigningType SigningType `json:"signingType"`
+	DocumentID  string      `json:"documentId"`
+	Receivers   []Receiver  `json:"receiversList"`
+	Mail        Mail        `json:"mailData,omitzero"`
+	Variables   []Variable  `json:"customVariables,omitempty"`
+	PDFData     string      `json:"pdfData,omitempty"`
 }
 
 func (b sendBody) request(m method) request {
@@ -132,7 +132,7 @@ func (b sendBody) check(c *checks) {
 		} else {
 			c.text(field+"RoleTitle", r.RoleTitle)
 		}
-		c.text(field+"RoleColour", r.RoleColour)
+		c.text(field+"RoleColor", r.RoleColor)
 		c.text(field+"Subject", r.Subject)
 		c.text(field+"Message", r.Message)
 	}
@@ -167,7 +167,7 @@ func (p TemplateSendParams) body() sendBody {
 //	{"message": "Document sent successfully", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "createdDocumentId": "6afac610c07043658fde1996",
 //	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",
 //	  "status": "PENDING", "roleTitle": "Client", "sentUrl": "https://sign.example.com/s/…"}]}
-func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*SendResult, error) {
+func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*TemplateSendResult, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -175,19 +175,19 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Sen
 	if len(p.PDF) > 0 {
 		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
 	}
-	var res SendResult
+	var res TemplateSendResult
 	run, err := s.c.perform(ctx, body.request(sendTemplate), &res)
 	if err != nil {
 		return nil, err
 	}
 	res.Raw = run.last.Body
 	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
-	res.CreatedDocumentStatus = res.CreatedDocumentStatus.normal()
+	res.Status = res.Status.normal()
 	return &res, nil
 }
 
 // SentCandidates looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID
-// and returns those that may be this send (see [TemplateSendParams.MayBe]). known reports the documents that you have
+// and returns those that may be this send (see [TemplateSendParams.MayMatch]). known reports the documents that you have
 // recorded for other sends; these are left out. A nil known reports none. An error means that nothing was found out.
 //
 //   - No candidate: the template was not sent, if you called SentCandidates at least Options.AttemptTimeout and one
@@ -210,20 +210,20 @@ func (s *TemplatesService) SentCandidates(ctx context.Context, p TemplateSendPar
 		if err != nil {
 			return nil, err
 		}
-		if p.MayBe(r) && (known == nil || !known(r.RespondentDocumentID)) {
+		if p.MayMatch(r) && (known == nil || !known(r.ID)) {
 			found = append(found, *r)
 		}
 	}
 	return found, nil
 }
 
-// MayBe reports whether r may be the document of this send. It is the test of [TemplatesService.SentCandidates]: one
+// MayMatch reports whether r may be the document of this send. It is the test of [TemplatesService.SentCandidates]: one
 // walk over a template's respondents can serve many sends. It is false only if r names another template, or the address
 // of every signer was read and a receiver's is not among them. Addresses are compared ignoring case and blanks at their
 // ends. Further signers, such as a template's own, do not matter. What cannot be read or compared may be this send: no
 // record, no signers, or an address with a name, two dots in a row, no dot in its domain, or characters that no address
 // has, as most masks have. A mask that reads like an address counts as somebody else's. Times are not compared.
-func (p TemplateSendParams) MayBe(r *Respondent) bool {
+func (p TemplateSendParams) MayMatch(r *Respondent) bool {
 	if r == nil {
 		return true
 	}
@@ -259,21 +259,21 @@ func templateID(answered, asked string) string {
 
 // Respondent is a document made from a template, with its signers. Fields that the answer lacks are zero.
 type Respondent struct {
-	RespondentDocumentID string            `json:"respondentDocumentId"`
-	TemplateID           string            `json:"templateId"` // set even where the answer lacks it or has no UUID there
-	OwnerID              string            `json:"ownerId"`
-	Status               DocumentStatus    `json:"status"`
-	CreatedAt            time.Time         `json:"createdAt"`
-	PDFLink              string            `json:"pdfLink"`
-	FinishedPDFURL       string            `json:"finishedPdfUrl"`
-	Signers              []Signer          `json:"signers"`
-	History              []json.RawMessage `json:"history"` // what an entry contains is not documented by the service
+	ID             string            `json:"respondentDocumentId"`
+	TemplateID     string            `json:"templateId"` // set even where the answer lacks it or has no UUID there
+	OwnerID        string            `json:"ownerId"`
+	Status         DocumentStatus    `json:"status"`
+	CreatedAt      time.Time         `json:"createdAt"`
+	PDFLink        string            `json:"pdfLink"`
+	FinishedPDFURL string            `json:"finishedPdfUrl"`
+	Signers        []Signer          `json:"signers"`
+	History        []json.RawMessage `json:"history"` // what an entry contains is not documented by the service
 }
 
 // Ref returns the reference for Void and Remind.
-func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.RespondentDocumentID) }
+func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.ID) }
 
-// SignerIDs returns the ids of Signers, without empty ones. See [SendResult.SignerIDs].
+// SignerIDs returns the ids of Signers, without empty ones. See [TemplateSendResult.SignerIDs].
 func (r *Respondent) SignerIDs() []string { return signerIDs(r.Signers) }
 
 // RespondentListParams selects the documents made from a template.
@@ -333,7 +333,7 @@ func (s *TemplatesService) respondents(ctx context.Context, req request, p Respo
 func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
 	return list[Respondent]{
 		limit: cmp.Or(p.Limit, allLimit),
-		id:    func(r *Respondent) string { return r.RespondentDocumentID },
+		id:    func(r *Respondent) string { return r.ID },
 		at:    func(r *Respondent) time.Time { return r.CreatedAt },
 		fetch: func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
 			p := p
@@ -344,17 +344,17 @@ func (s *TemplatesService) AllRespondents(ctx context.Context, p RespondentListP
 }
 
 // Respondent returns one document made from a template, or ErrNotFound when the service has none with this id. The id
-// is called createdDocumentId in send results. The answer is a list, as for Respondents.
-func (s *TemplatesService) Respondent(ctx context.Context, createdDocumentID string) (*Respondent, error) {
+// is TemplateSendResult.DocumentID. The answer is a list, as for Respondents.
+func (s *TemplatesService) Respondent(ctx context.Context, documentID string) (*Respondent, error) {
 	var c checks
-	c.objectID("createdDocumentID", createdDocumentID)
+	c.objectID("documentID", documentID)
 	if err := c.err(getRespondent); err != nil {
 		return nil, err
 	}
-	req := request{method: getRespondent, in: inputs{"respondentDocumentId": createdDocumentID}}
+	req := request{method: getRespondent, in: inputs{"respondentDocumentId": documentID}}
 	page, err := s.respondents(ctx, req, RespondentListParams{})
 	if err != nil {
 		return nil, err
 	}
-	return page.only(createdDocumentID, func(r *Respondent) string { return r.RespondentDocumentID })
+	return page.only(documentID, func(r *Respondent) string { return r.ID })
 }

@@ -79,7 +79,7 @@ func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
 				return
 			}
 			require.Len(t, found, 1)
-			require.Equal(t, own, found[0].RespondentDocumentID)
+			require.Equal(t, own, found[0].ID)
 		})
 	}
 }
@@ -111,7 +111,7 @@ func TestSentCandidatesAreThoseThatNobodyKnows(t *testing.T) {
 			require.ErrorIs(t, err, c.reason)
 			var ids []string
 			for _, r := range found {
-				ids = append(ids, r.RespondentDocumentID)
+				ids = append(ids, r.ID)
 			}
 			require.Equal(t, c.want, ids)
 		})

@@ -17,13 +17,13 @@ func PDFDocument(documentID string) DocumentRef {
 }
 
 // TemplateDocument returns the reference to a document made from a template. The template's id is a UUID. The
-// document's id is an ObjectId, which send results call createdDocumentId and respondents call respondentDocumentId.
-func TemplateDocument(templateID, createdDocumentID string) DocumentRef {
-	return DocumentRef{string(TypePDFTemplate), templateID, createdDocumentID}
+// document's id is an ObjectId: TemplateSendResult.DocumentID or Respondent.ID.
+func TemplateDocument(templateID, documentID string) DocumentRef {
+	return DocumentRef{string(TypePDFTemplate), templateID, documentID}
 }
 
 // ParseDocumentRef parses the text that [DocumentRef.String] returns: PDF:<document id> or
-// PDF_TEMPLATE:<template id>:<created document id>. Its error matches ErrInvalid.
+// PDF_TEMPLATE:<template id>:<document id>. Its error matches ErrInvalid.
 func ParseDocumentRef(text string) (DocumentRef, error) {
 	var r DocumentRef
 	kind, ids, _ := strings.Cut(text, ":")
@@ -35,7 +35,7 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 		r = TemplateDocument(template, created)
 	default:
 		var c checks
-		c.add("DocumentRef", "must be PDF:<document id> or PDF_TEMPLATE:<template id>:<created document id>")
+		c.add("DocumentRef", "must be PDF:<document id> or PDF_TEMPLATE:<template id>:<document id>")
 		return DocumentRef{}, c.err(parseRef)
 	}
 	if _, err := r.inputs(parseRef); err != nil {
@@ -81,13 +81,13 @@ func (r DocumentRef) inputs(m method) (inputs, error) {
 	var c checks
 	switch r.documentType {
 	case string(TypePDF):
-		c.uuid("DocumentRef.documentID", r.documentID)
+		c.uuid("documentID", r.documentID)
 	case string(TypePDFTemplate):
-		c.uuid("DocumentRef.templateID", r.documentID)
+		c.uuid("templateID", r.documentID)
 		if r.createdID == "" {
-			c.add("DocumentRef.createdDocumentID", "must be given: of a template, only the documents made from it can be voided or reminded")
+			c.add("documentID", "must be given: of a template, only the documents made from it can be voided or reminded")
 		} else {
-			c.objectID("DocumentRef.createdDocumentID", r.createdID)
+			c.objectID("documentID", r.createdID)
 		}
 	default:
 		c.add("DocumentRef", "must be made with PDFDocument, TemplateDocument or a record's Ref method")
@@ -180,13 +180,13 @@ const (
 
 // Signer is a person who signs. Which fields are set differs between documents, respondents and send results.
 type Signer struct {
-	// SignerID in a send result is assumed to equal the id in webhook events. Not documented by the service.
-	SignerID       string       `json:"signerId"`
+	// ID in a send result is assumed to equal the id in webhook events. Not documented by the service.
+	ID             string       `json:"signerId"`
 	Name           string       `json:"name"`
 	Email          string       `json:"email"`
 	Status         SignerStatus `json:"status"`
 	RoleTitle      string       `json:"roleTitle"`
-	SignerIP       string       `json:"signerIp"`
+	IP             string       `json:"signerIp"`
 	HasDeclined    bool         `json:"hasDeclined"`
 	SigningOrderNo int          `json:"signingOrderNo"` // 1-based; 0 when there is no order
 	// SentURL is the signer's link. Only send results have it.
@@ -195,13 +195,13 @@ type Signer struct {
 
 // Role is a role of a template. Its content is not documented by the service.
 type Role struct {
-	RoleTitle  string `json:"roleTitle"`
-	RoleColour string `json:"roleColour"`
+	Title string `json:"roleTitle"`
+	Color string `json:"roleColour"`
 }
 
 func signerIDs(signers []Signer) (ids []string) {
 	for i := range signers {
-		if id := signers[i].SignerID; id != "" {
+		if id := signers[i].ID; id != "" {
 			ids = append(ids, id)
 		}
 	}
@@ -241,19 +241,19 @@ func (l SigningLink) redact() string {
 	return redacted
 }
 
-// A RawAnswer is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which refuses
+// A RawResponse is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which refuses
 // the byte order mark that some services write first: bytes.TrimPrefix(raw, []byte("\ufeff")). It may contain personal
 // data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert it to
 // json.RawMessage.
-type RawAnswer []byte
+type RawResponse []byte
 
 // Format prints the number of bytes for every verb.
-func (a RawAnswer) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
+func (a RawResponse) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
 
 // LogValue returns the number of bytes.
-func (a RawAnswer) LogValue() slog.Value { return slog.StringValue(a.size()) }
+func (a RawResponse) LogValue() slog.Value { return slog.StringValue(a.size()) }
 
 // MarshalText returns the number of bytes.
-func (a RawAnswer) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
+func (a RawResponse) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
 
-func (a RawAnswer) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }
+func (a RawResponse) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }

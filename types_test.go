@@ -60,18 +60,18 @@ func TestParseDocumentRefRefuses(t *testing.T) {
 		"x":                                     "must be PDF:",
 		clienttest.PDFID:                        "must be PDF:",
 		"pdf:" + clienttest.PDFID:               "must be PDF:",
-		"PDF":                                   "DocumentRef.documentID must be a UUID",
-		"PDF:":                                  "DocumentRef.documentID must be a UUID",
-		"PDF:" + clienttest.PDFID + " ":         "DocumentRef.documentID must be a UUID",
-		"PDF:" + clienttest.PDFID + ":":         "DocumentRef.documentID must be a UUID",
+		"PDF":                                   "documentID must be a UUID",
+		"PDF:":                                  "documentID must be a UUID",
+		"PDF:" + clienttest.PDFID + " ":         "documentID must be a UUID",
+		"PDF:" + clienttest.PDFID + ":":         "documentID must be a UUID",
 		"PDF:" + clienttest.CreatedID:           "give the template's UUID with it",
-		"PDF_TEMPLATE:" + clienttest.TemplateID: "DocumentRef.createdDocumentID must be given",
-		"PDF_TEMPLATE::" + clienttest.CreatedID: "DocumentRef.templateID must be a UUID",
-		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID + ":x": "DocumentRef.createdDocumentID must be an ObjectId",
+		"PDF_TEMPLATE:" + clienttest.TemplateID: "documentID must be given",
+		"PDF_TEMPLATE::" + clienttest.CreatedID: "templateID must be a UUID",
+		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID + ":x": "documentID must be an ObjectId",
 	} {
 		_, err := signforms.ParseDocumentRef(text)
 		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		require.ErrorContains(t, err, "parse document reference: invalid input: DocumentRef", text)
+		require.ErrorContains(t, err, "parse document reference: invalid input: ", text)
 		require.ErrorContains(t, err, field, text)
 		ref := signforms.PDFDocument(clienttest.PDFID)
 		if err := ref.UnmarshalText([]byte(text)); text != "" {
@@ -96,9 +96,9 @@ func FuzzParseDocumentRef(f *testing.F) {
 // TestHandMadeRecordsHaveARef, so that fakes can return them.
 func TestHandMadeRecordsHaveARef(t *testing.T) {
 	want := signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID)
-	require.Equal(t, want, (&signforms.Respondent{TemplateID: clienttest.TemplateID, RespondentDocumentID: clienttest.CreatedID}).Ref())
-	require.Equal(t, want, (&signforms.SendResult{TemplateID: clienttest.TemplateID, CreatedDocumentID: clienttest.CreatedID}).Ref())
-	require.Equal(t, signforms.PDFDocument(clienttest.PDFID), (&signforms.Document{DocumentID: clienttest.PDFID}).Ref())
+	require.Equal(t, want, (&signforms.Respondent{TemplateID: clienttest.TemplateID, ID: clienttest.CreatedID}).Ref())
+	require.Equal(t, want, (&signforms.TemplateSendResult{TemplateID: clienttest.TemplateID, DocumentID: clienttest.CreatedID}).Ref())
+	require.Equal(t, signforms.PDFDocument(clienttest.PDFID), (&signforms.Document{ID: clienttest.PDFID}).Ref())
 
 	page, err := clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentId":"`+clienttest.TemplateID+`","signingType":"PDF_TEMPLATE","templateRespondents":[
 		{"respondentDocumentId":"`+clienttest.CreatedID+`"},{"respondentDocumentId":"x","templateId":"`+clienttest.PDFID+`"}]}]}`)).
@@ -117,7 +117,7 @@ func TestSendResultSurvivesStorage(t *testing.T) {
 	stored, err := json.Marshal(sent)
 	require.NoError(t, err)
 	require.NotContains(t, string(stored), string(sent.Signers[0].SentURL))
-	var read signforms.SendResult
+	var read signforms.TemplateSendResult
 	require.NoError(t, json.Unmarshal(stored, &read))
 	require.Equal(t, sent.Ref(), read.Ref())
 	for i := range sent.Signers {
@@ -131,9 +131,9 @@ func TestSendResultSurvivesStorage(t *testing.T) {
 }
 
 func TestSignerIDs(t *testing.T) {
-	signers := []signforms.Signer{{SignerID: "b", Name: "Ben"}, {Name: "Ann"}, {SignerID: "a"}}
+	signers := []signforms.Signer{{ID: "b", Name: "Ben"}, {Name: "Ann"}, {ID: "a"}}
 	want := []string{"b", "a"}
-	require.Equal(t, want, (&signforms.SendResult{Signers: signers}).SignerIDs())
+	require.Equal(t, want, (&signforms.TemplateSendResult{Signers: signers}).SignerIDs())
 	require.Equal(t, want, (&signforms.Respondent{Signers: signers}).SignerIDs())
-	require.Nil(t, (&signforms.SendResult{Signers: signers[1:2]}).SignerIDs())
+	require.Nil(t, (&signforms.TemplateSendResult{Signers: signers[1:2]}).SignerIDs())
 }

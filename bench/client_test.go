@@ -112,7 +112,7 @@ func TestClientsGetTheSame(t *testing.T) {
 	require.Len(t, byHand.Documents, 100)
 	for i, got := range page.Items {
 		want := byHand.Documents[i]
-		require.Equal(t, want.DocumentID, got.DocumentID)
+		require.Equal(t, want.DocumentID, got.ID)
 		require.EqualValues(t, want.Status, got.Status)
 		require.True(t, want.UpdatedAt.Equal(got.UpdatedAt))
 		require.Len(t, got.Signers, len(want.Signers))

@@ -106,14 +106,14 @@ func TestListAndExport(t *testing.T) {
 	p := signforms.TemplateSendParams{TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ben", Email: "ben@example.com", RoleTitle: "Buyer"}}}
 	signed, err := srv.Client().Templates.Send(t.Context(), p)
 	require.NoError(t, err)
-	require.NoError(t, srv.Signer(signed.CreatedDocumentID, "ben@example.com").Sign())
+	require.NoError(t, srv.Signer(signed.DocumentID, "ben@example.com").Sign())
 	sent, err := srv.Client().Templates.Send(t.Context(), p)
 	require.NoError(t, err)
 	rows, err := csv.NewReader(strings.NewReader(output(t, example(t, srv, "list-and-export", "-status", "PENDING")))).ReadAll()
 	require.NoError(t, err)
 	require.Len(t, rows, 3, "a header, a PDF document and one made from a template")
 	require.Equal(t, []string{id, "", "'=1+1, \"quoted\"", "PENDING", "author@example.com", "1", "0"}, rows[1][:7])
-	require.Equal(t, []string{sent.CreatedDocumentID, template, "Offer", "PENDING", "", "1", "0"}, rows[2][:7])
+	require.Equal(t, []string{sent.DocumentID, template, "Offer", "PENDING", "", "1", "0"}, rows[2][:7])
 }
 
 func TestBulkReminders(t *testing.T) {
@@ -156,7 +156,7 @@ func TestWebhookReceiver(t *testing.T) {
 	srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.FamilySignatureCompleted})
 	id := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	require.NoError(t, srv.Signer(id, "ann@example.com").Sign())
-	require.NoError(t, srv.Settle(t.Context()))
+	require.NoError(t, srv.WaitDeliveries(t.Context()))
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	rest, err := io.ReadAll(out)
 	require.NoError(t, err)

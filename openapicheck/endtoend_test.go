@@ -60,16 +60,16 @@ func (w *world) addDocument() string {
 	})
 }
 
-func (w *world) send() *signforms.SendResult {
+func (w *world) send() *signforms.TemplateSendResult {
 	w.t.Helper()
 	sent, err := w.client.Templates.Send(w.t.Context(), signforms.TemplateSendParams{
 		TemplateID: w.template,
 		Receivers: []signforms.Receiver{
-			{Name: "Ann " + odd, Email: "ann@example.com", RoleTitle: "Client " + odd, RoleColour: "#1F6FEB", Subject: odd, Message: odd},
+			{Name: "Ann " + odd, Email: "ann@example.com", RoleTitle: "Client " + odd, RoleColor: "#1F6FEB", Subject: odd, Message: odd},
 			{Name: "Ben", Email: "ben@example.com", RoleTitle: "Counsel"},
 		},
 		Mail:      signforms.Mail{Subject: "Please sign", Message: "By Friday."},
-		Variables: []signforms.CustomVariable{{Name: "[fee]", Value: odd}},
+		Variables: []signforms.Variable{{Name: "[fee]", Value: odd}},
 		PDF:       []byte("%PDF-1.4\n%%EOF\n"),
 	})
 	require.NoError(w.t, err)
@@ -89,10 +89,10 @@ func (w *world) sign(documentID string, emails ...string) {
 func TestEndToEnd(t *testing.T) {
 	w := newWorld(t)
 	sent := w.send()
-	w.sign(sent.CreatedDocumentID, "ann@example.com", "ben@example.com")
+	w.sign(sent.DocumentID, "ann@example.com", "ben@example.com")
 	w.sendForm()
 	w.list()
-	w.respondents(sent.CreatedDocumentID)
+	w.respondents(sent.DocumentID)
 	w.responses()
 	w.voidAndRemind()
 	w.refusals()
@@ -108,7 +108,7 @@ func (w *world) sendForm() {
 			{Name: "Cy " + odd, Email: "cy@example.com", Subject: odd, Message: odd}, {Name: "Ann", Email: "ann@example.com"},
 		},
 		Mail:      signforms.Mail{Subject: "Intake", Message: "Five minutes."},
-		Variables: []signforms.CustomVariable{{Name: "[office]", Value: "Zürich"}},
+		Variables: []signforms.Variable{{Name: "[office]", Value: "Zürich"}},
 	})
 	require.NoError(w.t, err)
 	_, err = w.srv.SubmitForm(w.form, signformstest.Submission{
@@ -143,13 +143,13 @@ func (w *world) list() {
 	require.Equal(t, 1, count(t, w.client.Templates.All(ctx, signforms.DocumentListParams{})))
 }
 
-func (w *world) respondents(createdDocumentID string) {
+func (w *world) respondents(documentID string) {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
 	page, err := w.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: w.template, Page: 1, Limit: 5})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
-	_, err = w.client.Templates.Respondent(ctx, createdDocumentID)
+	_, err = w.client.Templates.Respondent(ctx, documentID)
 	require.NoError(t, err)
 	require.Equal(t, 1, count(t, w.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: w.template})))
 }
@@ -157,14 +157,14 @@ func (w *world) respondents(createdDocumentID string) {
 func (w *world) responses() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
-	page, err := w.client.Forms.Responses(ctx, signforms.ResponseListParams{FormID: w.form, Page: 1, Limit: 5})
+	page, err := w.client.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: w.form, Page: 1, Limit: 5})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
-	for _, id := range []string{page.Items[0].ResponseID, page.Items[0].FormResponseID} {
+	for _, id := range []string{page.Items[0].ID, page.Items[0].FormResponseID} {
 		_, err = w.client.Forms.Response(ctx, id)
 		require.NoError(t, err)
 	}
-	require.Equal(t, 1, count(t, w.client.Forms.AllResponses(ctx, signforms.ResponseListParams{FormID: w.form})))
+	require.Equal(t, 1, count(t, w.client.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: w.form})))
 }
 
 func (w *world) voidAndRemind() {

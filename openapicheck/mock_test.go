@@ -37,11 +37,11 @@ func TestAnswersOfAMock(t *testing.T) {
 		TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Client"}},
 	})
 	require.NoError(t, err)
-	require.Equal(t, created, sent.CreatedDocumentID)
+	require.Equal(t, created, sent.DocumentID)
 	respondents, err := client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: template})
 	require.NoError(t, err)
 	require.NotEmpty(t, respondents.Items)
-	responses, err := client.Forms.Responses(ctx, signforms.ResponseListParams{FormID: form})
+	responses, err := client.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: form})
 	require.NoError(t, err)
 	require.NotEmpty(t, responses.Items)
 

@@ -76,10 +76,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := service.Signer(sent.CreatedDocumentID, "ann@example.com").Sign(); err != nil {
+	if err := service.Signer(sent.DocumentID, "ann@example.com").Sign(); err != nil {
 		log.Fatal(err)
 	}
-	if err := service.Settle(ctx); err != nil {
+	if err := service.WaitDeliveries(ctx); err != nil {
 		log.Fatal(err)
 	}
 	for _, span := range spans.GetSpans() {

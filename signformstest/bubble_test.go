@@ -47,10 +47,10 @@ func TestTwoVirtualDays(t *testing.T) {
 			TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 		})
 		require.NoError(t, err)
-		require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ann@example.com").View())
+		require.NoError(t, srv.Signer(sent.DocumentID, "ann@example.com").View())
 
 		time.Sleep(48 * time.Hour)
-		require.NoError(t, srv.Settle(t.Context()))
+		require.NoError(t, srv.WaitDeliveries(t.Context()))
 		require.Equal(t, 8, tries)
 		require.Equal(t, 17*time.Hour+36*time.Minute+5*time.Second, arrived.Truncate(time.Second))
 	})

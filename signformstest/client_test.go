@@ -19,8 +19,8 @@ func TestClientTalksToItsServer(t *testing.T) {
 		TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 	})
 	require.NoError(t, err)
-	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
-	respondent, err := srv.Client().Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	require.NoError(t, srv.Signer(sent.DocumentID, "ann@example.com").Sign())
+	respondent, err := srv.Client().Templates.Respondent(t.Context(), sent.DocumentID)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusSigned, respondent.Status)
 }
@@ -49,7 +49,7 @@ func TestAdvanceLetsWaitingRemindersGo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()
-				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, Start: began})
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, StartTime: began})
 				defer srv.Close()
 				remindAll(t, srv, 17)
 			})
@@ -87,7 +87,7 @@ func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
 }
 
 func TestAClientOfItsOwnSharesClockAndBudget(t *testing.T) {
-	srv := signformstest.NewServer(t, &signformstest.Options{Start: start})
+	srv := signformstest.NewServer(t, &signformstest.Options{StartTime: start})
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	opts := srv.ClientOptions()
 	opts.MaxAttempts = 1
@@ -144,7 +144,7 @@ func TestOperationsInTheLog(t *testing.T) {
 		"POST /send-reminder":          signforms.OpRemind,
 		"POST /pdf-template-lambda":    signforms.OpSend,
 		"GET /get-template-respondent": signforms.OpListRespondents,
-		"GET /get-form-responses":      signforms.OpListResponses,
+		"GET /get-form-responses":      signforms.OpListFormResponses,
 		"GET /get-forms":               "",
 	} {
 		method, path, _ := strings.Cut(path, " ")

@@ -25,7 +25,7 @@ func (o *Options) internal() (*refserver.Options, error) {
 	}
 	profile, err := o.Profile.internal()
 	out := &refserver.Options{
-		Seed: o.Seed, Start: o.Start, VirtualTimestamps: o.VirtualTimestamps, ReminderLimit: refserver.ReminderLimit(o.ReminderLimit),
+		Seed: o.Seed, Start: o.StartTime, VirtualTimestamps: o.VirtualTimestamps, ReminderLimit: refserver.ReminderLimit(o.ReminderLimit),
 		Profile: profile,
 	}
 	if o.Network != nil {

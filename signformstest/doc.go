@@ -4,8 +4,8 @@
 //	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
 //	offer := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 //	sent, err := srv.Client().Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: offer, Receivers: …})
-//	err = srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign() // or Decline("too expensive")
-//	err = srv.Settle(ctx)                                               // the webhook has got its events
+//	err = srv.Signer(sent.DocumentID, "ann@example.com").Sign() // or Decline("too expensive")
+//	err = srv.WaitDeliveries(ctx) // the webhook has got its events
 //	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 1})  // the next delivery gets lost, and is repeated
 //	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, AfterWork: true, Reset: true, Times: 1}) // a lost answer
 //	srv.Advance(72 * time.Hour)                                         // three days later
@@ -16,7 +16,7 @@
 //
 // A server enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps all
 // templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves
-// its clock, and Settle waits until webhooks have arrived. A wrong use of a method fails the test, or panics outside of
+// its clock, and WaitDeliveries waits until webhooks have arrived. A wrong use of a method fails the test, or panics outside of
 // one. An act that the service refuses returns an error, which matches [signforms.ErrRefused], [signforms.ErrNotFound]
 // or [signforms.ErrInvalid] as that of the client would. All methods are safe for concurrent use.
 //
@@ -33,7 +33,7 @@
 //		})
 //		…
 //		time.Sleep(48 * time.Hour) // what the handler refused was retried
-//		err := srv.Settle(t.Context())
+//		err := srv.WaitDeliveries(t.Context())
 //	})
 //
 // It is not the real service. Where its description is silent, the server picks one behaviour and documents it;

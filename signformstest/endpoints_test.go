@@ -13,12 +13,12 @@ import (
 // moved has every operation at another endpoint: with inputs in the path, only in the query, only in the body, and with two
 // operations at one path.
 var moved = map[signforms.Operation]signforms.Endpoint{
-	signforms.OpListDocuments:   {Path: "/v2/documents"},
-	signforms.OpSend:            {Path: "/v2/documents"},
-	signforms.OpVoidDocument:    {Method: "PUT", Path: "/documents/{documentId}/void", Inputs: signforms.InputsBody},
-	signforms.OpRemind:          {Path: "/documents/{documentId}/reminders", Inputs: signforms.InputsQuery},
-	signforms.OpListRespondents: {Path: "/respondents"},
-	signforms.OpListResponses:   {Method: "POST", Path: "/forms/{formId}/responses", Inputs: signforms.InputsBody},
+	signforms.OpListDocuments:     {Path: "/v2/documents"},
+	signforms.OpSend:              {Path: "/v2/documents"},
+	signforms.OpVoidDocument:      {Method: "PUT", Path: "/documents/{documentId}/void", Inputs: signforms.InputsBody},
+	signforms.OpRemind:            {Path: "/documents/{documentId}/reminders", Inputs: signforms.InputsQuery},
+	signforms.OpListRespondents:   {Path: "/respondents"},
+	signforms.OpListFormResponses: {Method: "POST", Path: "/forms/{formId}/responses", Inputs: signforms.InputsBody},
 }
 
 func TestOperationsCanBeElsewhere(t *testing.T) {
@@ -44,10 +44,10 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 	got, err := client.Documents.Get(t.Context(), doc)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, got.Status)
-	respondent, err := client.Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	respondent, err := client.Templates.Respondent(t.Context(), sent.DocumentID)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, respondent.Status)
-	responses, err := client.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: form})
+	responses, err := client.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: form})
 	require.NoError(t, err)
 	require.Len(t, responses.Items, 1)
 

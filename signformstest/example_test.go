@@ -49,8 +49,8 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ann := srv.Signer(sent.CreatedDocumentID, "ann@example.com")
-	if err := errors.Join(ann.View(), ann.Sign(), srv.Settle(ctx)); err != nil {
+	ann := srv.Signer(sent.DocumentID, "ann@example.com")
+	if err := errors.Join(ann.View(), ann.Sign(), srv.WaitDeliveries(ctx)); err != nil {
 		log.Fatal(err)
 	}
 	// Output:

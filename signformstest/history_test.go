@@ -49,7 +49,7 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 	call(t, srv, "GET", "/get-document", "")
 	require.NoError(t, srv.Signer(doc, "ann@example.com").View())
 	require.Error(t, srv.Pay(doc))
-	require.NoError(t, srv.Settle(t.Context()))
+	require.NoError(t, srv.WaitDeliveries(t.Context()))
 	tb.failed = true
 	tb.end()
 
@@ -73,7 +73,7 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 
 func TestAFailedTestShowsTheNewest(t *testing.T) {
 	tb := &scriptedTB{TB: t}
-	srv := signformstest.NewServer(tb, &signformstest.Options{Start: start})
+	srv := signformstest.NewServer(tb, &signformstest.Options{StartTime: start})
 	for range 201 {
 		call(t, srv, "GET", "/get-documents", "")
 		srv.Advance(time.Second)

@@ -9,14 +9,14 @@ import (
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
 	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
-	// makes faults with a probability happen on the same matches. Most ids begin with the time, so set Start as well for
+	// makes faults with a probability happen on the same matches. Most ids begin with the time, so set StartTime as well for
 	// ids that are the same. Golden files that hold x-timestamp or x-signature need VirtualTimestamps too, and those with
 	// URLs a Network, because a loopback port differs on each run.
 	Seed uint64
 
-	// Start, unless zero, is when the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves it,
+	// StartTime, unless zero, is when the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves it,
 	// so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
-	Start time.Time
+	StartTime time.Time
 
 	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is
 	// for tests in a [testing/synctest] bubble.

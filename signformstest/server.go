@@ -97,7 +97,7 @@ func (s *Server) must(method string) func(id string, err error) string {
 // Advance, and the functions that Fail and FailWebhooks return, do nothing.
 func (s *Server) Close() { s.service.Close() }
 
-// Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
+// Now returns the service's time: the wall clock, or Options.StartTime, plus what was advanced. It has the form of a
 // Verifier's clock.
 func (s *Server) Now() time.Time { return s.service.Now() }
 
@@ -117,9 +117,9 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error,
+// WaitDeliveries returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error,
 // does not count. It returns ctx's error when that ends first, and [ErrClosed] when the server is closed first.
-func (s *Server) Settle(ctx context.Context) error { return asSDK(s.service.Settle(ctx)) }
+func (s *Server) WaitDeliveries(ctx context.Context) error { return asSDK(s.service.Settle(ctx)) }
 
 // Format prints the URL for every verb: a server holds keys, signing links and personal data.
 func (s *Server) Format(w fmt.State, _ rune) { io.WriteString(w, "signformstest.Server("+s.URL+")") }

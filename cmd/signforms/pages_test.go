@@ -57,7 +57,7 @@ func addTemplate(t *testing.T, s *served, p *browsertest.Page, file string, x, y
 }
 
 // sendOffer sends a template to a buyer and a seller.
-func sendOffer(t *testing.T, s *served, templateID string) *signforms.SendResult {
+func sendOffer(t *testing.T, s *served, templateID string) *signforms.TemplateSendResult {
 	t.Helper()
 	sent, err := s.client(t).Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: templateID,
@@ -123,7 +123,7 @@ func TestFromUploadToSealedPDF(t *testing.T) {
 	p.Wait("document.querySelector('a[download]')")
 	p.Shot("finished")
 
-	signed, err := s.client(t).Templates.Respondent(t.Context(), sent.CreatedDocumentID)
+	signed, err := s.client(t).Templates.Respondent(t.Context(), sent.DocumentID)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "finished.pdf")
 	require.NoError(t, os.WriteFile(file, s.fetch(t, signed.FinishedPDFURL), 0o600))

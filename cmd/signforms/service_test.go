@@ -43,7 +43,7 @@ func newService(t *testing.T, o *signformstest.Options) *testService {
 	if o == nil {
 		o = &signformstest.Options{}
 	}
-	o.Seed, o.Start = cmp.Or(o.Seed, 7), time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+	o.Seed, o.StartTime = cmp.Or(o.Seed, 7), time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 	s := &testService{Server: signformstest.NewServer(t, o), state: filepath.Join(t.TempDir(), "state")}
 	s.use(t)
 	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}
@@ -58,7 +58,7 @@ func newService(t *testing.T, o *signformstest.Options) *testService {
 	result, err := s.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: s.offer, Receivers: []signforms.Receiver{
 		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Ben", Email: "ben@example.com", RoleTitle: "Seller"}}})
 	require.NoError(t, err)
-	s.sent = result.CreatedDocumentID
+	s.sent = result.DocumentID
 	s.survey = s.AddForm(signformstest.Form{Title: "Survey", Questions: []signformstest.Question{{Question: "How was it?"}, {Question: "Why?"}}})
 	s.response, err = s.SubmitForm(s.survey, signformstest.Submission{RespondentEmail: "cem@example.com", Answers: map[string]string{"How was it?": "=good, \"very\""}})
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 )
 
 // offerWith sends a document with these fields to a buyer and a seller, who sign in this order.
-func offerWith(t *testing.T, s *served, file string, fields ...refserver.TemplateField) *signforms.SendResult {
+func offerWith(t *testing.T, s *served, file string, fields ...refserver.TemplateField) *signforms.TemplateSendResult {
 	t.Helper()
 	original, err := os.ReadFile(file)
 	require.NoError(t, err)

@@ -149,7 +149,7 @@ func TestReceive(t *testing.T) {
 	}
 	require.NoError(t, s.Signer(s.lease, "ben@example.com").Sign())
 	require.NoError(t, s.Signer(s.sent, "ann@example.com").View())
-	require.NoError(t, s.Settle(t.Context()))
+	require.NoError(t, s.WaitDeliveries(t.Context()))
 
 	for _, spoil := range []func(r *http.Request){
 		func(r *http.Request) { r.Header.Set(webhook.SignatureHeader, strings.Repeat("0", 64)) },

@@ -60,7 +60,7 @@ func export(ctx context.Context, client *signforms.Client, status signforms.Docu
 		if err != nil {
 			return w.count, err
 		}
-		w.line(d.Signers, d.DocumentID, "", d.DocumentName, string(d.Status), d.AuthorEmail, at(d.CreatedAt), at(d.UpdatedAt))
+		w.line(d.Signers, d.ID, "", d.Name, string(d.Status), d.AuthorEmail, at(d.CreatedAt), at(d.UpdatedAt))
 	}
 	for template, err := range client.Templates.All(ctx, signforms.DocumentListParams{}) {
 		if err == nil {
@@ -77,13 +77,13 @@ func export(ctx context.Context, client *signforms.Client, status signforms.Docu
 // respondents writes the documents made from a template. Their list has no filter for the status.
 func (w *exporter) respondents(ctx context.Context, client *signforms.Client, template *signforms.Document,
 	status signforms.DocumentStatus) error {
-	p := signforms.RespondentListParams{TemplateID: template.DocumentID}
+	p := signforms.RespondentListParams{TemplateID: template.ID}
 	for r, err := range client.Templates.AllRespondents(ctx, p) {
 		if err != nil {
-			return fmt.Errorf("template %s: %w", template.DocumentID, err)
+			return fmt.Errorf("template %s: %w", template.ID, err)
 		}
 		if status == "" || r.Status == status {
-			w.line(r.Signers, r.RespondentDocumentID, r.TemplateID, template.DocumentName, string(r.Status), "", at(r.CreatedAt), "")
+			w.line(r.Signers, r.ID, r.TemplateID, template.Name, string(r.Status), "", at(r.CreatedAt), "")
 		}
 	}
 	return nil

@@ -112,7 +112,7 @@ func (a *Offers) request(ctx context.Context, o Offer) error {
 	result, err := a.client.Templates.Send(ctx, o.params())
 	switch {
 	case err == nil:
-		return a.to(ctx, Open, o, ", document = ?, sent = ?", result.CreatedDocumentID, a.now().UnixMilli())
+		return a.to(ctx, Open, o, ", document = ?, sent = ?", result.DocumentID, a.now().UnixMilli())
 	case errors.Is(err, signforms.ErrOutcomeUnknown):
 		return nil
 	case errors.Is(err, signforms.ErrInvalid), errors.Is(err, signforms.ErrNotFound), errors.Is(err, signforms.ErrRefused):
@@ -150,7 +150,7 @@ func (a *Offers) resolveOne(ctx context.Context, o Offer) error {
 	case len(candidates) > 1:
 		return a.to(ctx, Ask, o, ", note = 'several documents may be it'")
 	}
-	err = a.to(ctx, Open, o, ", document = ?, sent = ?", candidates[0].RespondentDocumentID, a.now().UnixMilli())
+	err = a.to(ctx, Open, o, ", document = ?, sent = ?", candidates[0].ID, a.now().UnixMilli())
 	return errors.Join(err, a.settle(ctx, &candidates[0]))
 }
 
@@ -163,7 +163,7 @@ var ends = map[signforms.DocumentStatus]string{
 func (a *Offers) settle(ctx context.Context, r *signforms.Respondent) (err error) {
 	if state, ended := ends[r.Status]; ended {
 		_, err = a.change(ctx, "UPDATE offers SET state = ?, note = ? WHERE document = ? AND state = 'open'",
-			state, string(r.Status), r.RespondentDocumentID)
+			state, string(r.Status), r.ID)
 	}
 	return err
 }

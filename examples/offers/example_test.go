@@ -74,7 +74,7 @@ func Example() {
 	if err := srv.Signer(sent[0].Document, "ann@example.com").Sign(); err != nil {
 		log.Fatal(err)
 	}
-	if err := srv.Settle(ctx); err != nil { // the event has arrived
+	if err := srv.WaitDeliveries(ctx); err != nil { // the event has arrived
 		log.Fatal(err)
 	}
 	if err := o.KeepPDFs(ctx); err != nil {

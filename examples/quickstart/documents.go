@@ -22,14 +22,14 @@ func (t tour) addPDF(name string) string {
 func (t tour) pdf(ctx context.Context) error {
 	id := t.addPDF("House rules")
 	cy := t.service.Signer(id, "cy@example.com")
-	if err := errors.Join(cy.View(), cy.Sign(), t.service.Settle(ctx)); err != nil {
+	if err := errors.Join(cy.View(), cy.Sign(), t.service.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	document, err := t.client.Documents.Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("   %q is %s\n", document.DocumentName, document.Status)
+	fmt.Printf("   %q is %s\n", document.Name, document.Status)
 	if document.Status != signforms.StatusSigned {
 		return errors.New("it should be SIGNED")
 	}
@@ -51,7 +51,7 @@ func (t tour) list(ctx context.Context) error {
 			return err
 		}
 		count++
-		fmt.Printf("   %s  %s\n", document.Status, document.DocumentName)
+		fmt.Printf("   %s  %s\n", document.Status, document.Name)
 	}
 	if count != 5 {
 		return fmt.Errorf("listed %d documents, want 5", count)
@@ -76,7 +76,7 @@ func (t tour) void(ctx context.Context) error {
 
 func (t tour) refusals(ctx context.Context) error {
 	id := t.addPDF("Signed and done")
-	if err := errors.Join(t.service.Signer(id, "cy@example.com").Sign(), t.service.Settle(ctx)); err != nil {
+	if err := errors.Join(t.service.Signer(id, "cy@example.com").Sign(), t.service.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	_, voidErr := t.client.Documents.Void(ctx, signforms.PDFDocument(id))

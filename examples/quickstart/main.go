@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// tour is the state that the steps share. Signers and respondents act at the service, and Settle waits until its
+// tour is the state that the steps share. Signers and respondents act at the service, and WaitDeliveries waits until its
 // webhooks have arrived. The application acts through the client.
 type tour struct {
 	service *signformstest.Server
@@ -81,15 +81,15 @@ func (t tour) template(ctx context.Context) error {
 			{Name: "Ann", Email: "ann@example.com", RoleTitle: "Tenant", Subject: "Your lease", Message: "Please sign first."},
 			{Name: "Ben", Email: "ben@example.com", RoleTitle: "Landlord", Subject: "Ann's lease", Message: "Your turn after Ann."},
 		},
-		Variables: []signforms.CustomVariable{{Name: "[rent]", Value: "900"}},
+		Variables: []signforms.Variable{{Name: "[rent]", Value: "900"}},
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("   sent: document %s is %s\n", sent.CreatedDocumentID, sent.CreatedDocumentStatus)
-	ann := t.service.Signer(sent.CreatedDocumentID, "ann@example.com")
-	ben := t.service.Signer(sent.CreatedDocumentID, "ben@example.com")
-	if err := errors.Join(ann.View(), ann.Sign(), t.service.Settle(ctx)); err != nil {
+	fmt.Printf("   sent: document %s is %s\n", sent.DocumentID, sent.Status)
+	ann := t.service.Signer(sent.DocumentID, "ann@example.com")
+	ben := t.service.Signer(sent.DocumentID, "ben@example.com")
+	if err := errors.Join(ann.View(), ann.Sign(), t.service.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	reminded, err := t.client.Documents.Remind(ctx, sent.Ref())
@@ -97,7 +97,7 @@ func (t tour) template(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("   Ann has signed; reminded Ben: %s\n", reminded.Message)
-	if err := errors.Join(ben.View(), ben.Sign(), t.service.Settle(ctx)); err != nil {
+	if err := errors.Join(ben.View(), ben.Sign(), t.service.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	respondents, err := t.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID})
@@ -109,7 +109,7 @@ func (t tour) template(ctx context.Context) error {
 	}
 	r := respondents.Items[0]
 	fmt.Printf("   read back: respondent %s is %s, signed by %d of %d\n",
-		r.RespondentDocumentID, r.Status, countSigned(r.Signers), len(r.Signers))
+		r.ID, r.Status, countSigned(r.Signers), len(r.Signers))
 	return nil
 }
 
@@ -136,11 +136,11 @@ func (t tour) form(ctx context.Context) error {
 	_, err = t.service.SubmitForm(formID, signformstest.Submission{
 		RespondentEmail: "ann@example.com", Answers: map[string]string{"How many keys?": "3"},
 	})
-	if err := errors.Join(err, t.service.Settle(ctx)); err != nil {
+	if err := errors.Join(err, t.service.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	count := 0
-	for response, err := range t.client.Forms.AllResponses(ctx, signforms.ResponseListParams{FormID: formID}) {
+	for response, err := range t.client.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: formID}) {
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func receive(ctx context.Context, db string) (stored int, err error) {
 	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilySignatureCompleted})
 	for _, name := range []string{"Lease", "Offer"} {
 		ann := srv.Signer(srv.AddDocument(signformstest.Document{Name: name, Signers: []signformstest.Signer{{Email: "ann@example.com"}}}), "ann@example.com")
-		if err := errors.Join(ann.View(), ann.Sign(), srv.Settle(ctx)); err != nil {
+		if err := errors.Join(ann.View(), ann.Sign(), srv.WaitDeliveries(ctx)); err != nil {
 			return 0, err
 		}
 	}

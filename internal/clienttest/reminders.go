@@ -103,8 +103,7 @@ func RequireLocal(t *testing.T, err error, kind error, retryAfter time.Duration)
 	var e *signforms.Error
 	require.ErrorAs(t, err, &e)
 	require.ErrorIs(t, err, kind)
-	require.True(t, e.Local, "Local of %v", err)
-	require.Zero(t, e.Attempts)
+	require.Zero(t, e.Attempts, "attempts of %v", err)
 	require.Equal(t, retryAfter, e.RetryAfter)
 }
 

@@ -24,7 +24,7 @@ func OfferParams(template string) signforms.TemplateSendParams {
 	return signforms.TemplateSendParams{TemplateID: template, Receivers: []signforms.Receiver{
 		{Name: OddName, Email: "ann@example.com", RoleTitle: "Buyer", Subject: "For you", Message: "Sign, please."},
 		{Name: "Ben", Email: "ben@example.com", RoleTitle: OddRole},
-	}, Mail: signforms.Mail{Subject: "Offer", Message: "See inside."}, Variables: []signforms.CustomVariable{{Name: "[price]", Value: "1"}}}
+	}, Mail: signforms.Mail{Subject: "Offer", Message: "See inside."}, Variables: []signforms.Variable{{Name: "[price]", Value: "1"}}}
 }
 
 // AddIntake adds a form.

@@ -62,7 +62,7 @@ func TestServiceRefusesByStatus(t *testing.T) {
 				require.NoError(t, err)
 				refs = append(refs, signforms.PDFDocument(id), sent.Ref())
 				bring(t, srv, c, id, refs[0], row.status)
-				bring(t, srv, c, sent.CreatedDocumentID, refs[1], row.status)
+				bring(t, srv, c, sent.DocumentID, refs[1], row.status)
 			}
 			for _, ref := range refs {
 				requireAllowed(t, row.remind, row.status, clienttest.Second(c.Documents.Remind(t.Context(), ref)))
@@ -102,7 +102,7 @@ func TestServiceKnowsNoSuchRecord(t *testing.T) {
 	sent, err := c.Templates.Send(t.Context(), clienttest.OfferParams(template))
 	require.NoError(t, err)
 	for _, ref := range []signforms.DocumentRef{
-		signforms.PDFDocument(template), signforms.TemplateDocument(pdf, sent.CreatedDocumentID), signforms.TemplateDocument(template, clienttest.CreatedID),
+		signforms.PDFDocument(template), signforms.TemplateDocument(pdf, sent.DocumentID), signforms.TemplateDocument(template, clienttest.CreatedID),
 	} {
 		clienttest.RequireMatches(t, clienttest.Second(c.Documents.Void(t.Context(), ref)), signforms.ErrNotFound)
 	}
@@ -139,7 +139,7 @@ func TestServiceLimitsReminders(t *testing.T) {
 	e := clienttest.AsError(t, err)
 	require.Equal(t, 429, e.StatusCode)
 	require.Equal(t, "rate_limited", e.Code)
-	require.False(t, e.Local, "the service said so")
+	require.NotZero(t, e.Attempts, "the service said so")
 	require.Equal(t, 1, e.Attempts, "the budget is closed until the service's Retry-After")
 	require.Greater(t, e.RetryAfter, 14*time.Minute)
 	require.LessOrEqual(t, e.RetryAfter, 15*time.Minute)

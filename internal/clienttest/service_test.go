@@ -25,7 +25,7 @@ func gather[T any](t *testing.T, seq iter.Seq2[*T, error]) (all []T) {
 }
 
 func TestServiceListsDocuments(t *testing.T) {
-	srv := signformstest.NewServer(t, &signformstest.Options{Seed: 1, Start: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)})
+	srv := signformstest.NewServer(t, &signformstest.Options{Seed: 1, StartTime: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)})
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
 	var ids []string // oldest first, a day apart
 	for i := range 12 {
@@ -41,7 +41,7 @@ func TestServiceListsDocuments(t *testing.T) {
 		require.NoError(t, err)
 		var got []string
 		for _, d := range page.Items {
-			got = append(got, d.DocumentID)
+			got = append(got, d.ID)
 		}
 		return got
 	}
@@ -62,8 +62,8 @@ func TestServiceListsDocuments(t *testing.T) {
 
 	all := gather(t, c.Documents.All(ctx, signforms.DocumentListParams{Limit: 5}))
 	require.Len(t, all, 12)
-	require.Equal(t, ids[11], all[0].DocumentID)
-	require.Equal(t, ids[0], all[11].DocumentID)
+	require.Equal(t, ids[11], all[0].ID)
+	require.Equal(t, ids[0], all[11].ID)
 }
 
 func TestServiceSignsATemplate(t *testing.T) {
@@ -73,16 +73,16 @@ func TestServiceSignsATemplate(t *testing.T) {
 
 	listed, err := c.Templates.List(ctx, signforms.DocumentListParams{Query: "offer"})
 	require.NoError(t, err)
-	require.Equal(t, template, listed.Items[0].DocumentID)
+	require.Equal(t, template, listed.Items[0].ID)
 	got, err := c.Templates.Get(ctx, template)
 	require.NoError(t, err)
-	require.Equal(t, []signforms.Role{{RoleTitle: "Buyer", RoleColour: "#1F6FEB"}, {RoleTitle: clienttest.OddRole}}, got.Roles)
+	require.Equal(t, []signforms.Role{{Title: "Buyer", Color: "#1F6FEB"}, {Title: clienttest.OddRole}}, got.Roles)
 	require.Empty(t, got.Respondents)
 
 	sent, err := c.Templates.Send(ctx, clienttest.OfferParams(template))
 	require.NoError(t, err)
 	require.Equal(t, template, sent.TemplateID)
-	require.Equal(t, signforms.StatusPending, sent.CreatedDocumentStatus)
+	require.Equal(t, signforms.StatusPending, sent.Status)
 	require.Len(t, sent.Signers, 2)
 	require.Equal(t, clienttest.OddName, sent.Signers[0].Name)
 	opened, err := http.Get(string(sent.Signers[0].SentURL))
@@ -95,10 +95,10 @@ func TestServiceSignsATemplate(t *testing.T) {
 	reminded, err := c.Documents.Remind(ctx, sent.Ref())
 	require.NoError(t, err)
 	require.Equal(t, new(2), reminded.RemindersSent)
-	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ann@example.com").Sign())
-	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "ben@example.com").Sign())
+	require.NoError(t, srv.Signer(sent.DocumentID, "ann@example.com").Sign())
+	require.NoError(t, srv.Signer(sent.DocumentID, "ben@example.com").Sign())
 
-	r, err := c.Templates.Respondent(ctx, sent.CreatedDocumentID)
+	r, err := c.Templates.Respondent(ctx, sent.DocumentID)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusSigned, r.Status)
 	require.Equal(t, signforms.SignerSigned, r.Signers[1].Status)
@@ -130,17 +130,17 @@ func TestServiceSendsAForm(t *testing.T) {
 		ids = append([]string{id}, ids...)
 		srv.Advance(time.Second)
 	}
-	page, err := c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: form, Page: 2, Limit: 2})
+	page, err := c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: form, Page: 2, Limit: 2})
 	require.NoError(t, err)
 	require.Equal(t, &signforms.Pagination{CurrentPage: 2, TotalPages: 3, TotalItems: 5, HasNextPage: true, HasPreviousPage: true}, page.Pagination)
 	require.Equal(t, ids[2], page.Items[0].FormResponseID)
-	require.Equal(t, []signforms.Answer{{ID: "q1", Question: "Name?", Answer: "Ann 2"}, {ID: "q2", Question: "More?"}}, page.Items[0].Answers)
+	require.Equal(t, []signforms.FormAnswer{{ID: "q1", Question: "Name?", Answer: "Ann 2"}, {ID: "q2", Question: "More?"}}, page.Items[0].Answers)
 	var all []string
-	for _, r := range gather(t, c.Forms.AllResponses(ctx, signforms.ResponseListParams{FormID: form, Limit: 2})) {
+	for _, r := range gather(t, c.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: form, Limit: 2})) {
 		all = append(all, r.FormResponseID)
 	}
 	require.Equal(t, ids, all)
-	for _, id := range []string{ids[2], strings.ToUpper(ids[2]), page.Items[0].ResponseID} {
+	for _, id := range []string{ids[2], strings.ToUpper(ids[2]), page.Items[0].ID} {
 		one, err := c.Forms.Response(ctx, id)
 		require.NoError(t, err)
 		require.Equal(t, &page.Items[0], one)

@@ -14,11 +14,11 @@ import (
 // The document made from the template, as seen by the template, by its respondents and by the answer to a send.
 var (
 	annRole = signforms.Signer{RoleTitle: "Client", Email: "ann@example.com", Name: clienttest.OddName, Status: "VIEWED",
-		SignerID: "9656bc85-46e1-40d9-828b-81cb4e134d01", SigningOrderNo: 1}
+		ID: "9656bc85-46e1-40d9-828b-81cb4e134d01", SigningOrderNo: 1}
 	benRole = signforms.Signer{RoleTitle: clienttest.OddRole, Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING",
-		SignerID: "099a5a1c-db4e-44db-91ce-db9c092a8014", SigningOrderNo: 2}
+		ID: "099a5a1c-db4e-44db-91ce-db9c092a8014", SigningOrderNo: 2}
 	respondent = signforms.Respondent{
-		RespondentDocumentID: clienttest.CreatedID, TemplateID: clienttest.TemplateID, OwnerID: "olga.author@example.com", Status: "PENDING",
+		ID: clienttest.CreatedID, TemplateID: clienttest.TemplateID, OwnerID: "olga.author@example.com", Status: "PENDING",
 		CreatedAt: utc(2026, 11, 16, 9, 0, 0, 125), PDFLink: "https://files.example.com/documents/6afac610c07043658fde1996.pdf",
 		Signers: []signforms.Signer{annRole, benRole},
 	}
@@ -32,10 +32,10 @@ func testListTemplates(t *testing.T, c *signforms.Client, raw string) {
 	require.Len(t, page.Items, 2)
 	requireEngagement(t, page.Items[0], 2)
 	require.Equal(t, signforms.Document{
-		DocumentID: "11ded283-4170-42af-9f01-8a23a1c6321d", DocumentName: "Power of attorney",
-		DocumentURL: "https://files.example.com/documents/11ded283-4170-42af-9f01-8a23a1c6321d.pdf",
+		ID: "11ded283-4170-42af-9f01-8a23a1c6321d", Name: "Power of attorney",
+		URL:         "https://files.example.com/documents/11ded283-4170-42af-9f01-8a23a1c6321d.pdf",
 		AuthorEmail: "olga.author@example.com", Status: "DRAFT", SigningType: "PDF_TEMPLATE",
-		Roles: []signforms.Role{{RoleTitle: "Principal"}}, Respondents: []signforms.Respondent{},
+		Roles: []signforms.Role{{Title: "Principal"}}, Respondents: []signforms.Respondent{},
 		CreatedAt: utc(2026, 10, 5, 11, 22, 33, 444), UpdatedAt: utc(2026, 10, 5, 11, 22, 33, 444),
 	}, page.Items[1])
 }
@@ -59,21 +59,21 @@ func requireEngagement(t *testing.T, d signforms.Document, respondents int) {
 	t.Helper()
 	require.Len(t, d.Respondents, respondents)
 	first, second := d.Respondents[0], d.Respondents[1]
-	require.Equal(t, clienttest.CreatedID, first.RespondentDocumentID)
+	require.Equal(t, clienttest.CreatedID, first.ID)
 	require.Equal(t, signforms.StatusPending, first.Status)
 	require.Equal(t, utc(2026, 11, 16, 9, 0, 0, 125), first.CreatedAt)
 	require.Equal(t, []signforms.Signer{annRole, benRole}, first.Signers)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), first.Ref())
-	require.Equal(t, "6af5cb15f4f35018c124817b", second.RespondentDocumentID)
+	require.Equal(t, "6af5cb15f4f35018c124817b", second.ID)
 	require.Equal(t, signforms.StatusSigned, second.Status)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, "6af5cb15f4f35018c124817b"), second.Ref())
 
 	d.Respondents = nil
 	require.Equal(t, signforms.Document{
-		DocumentID: clienttest.TemplateID, DocumentName: "Engagement letter A & B <c> \"d\" \u2028 é 😀",
-		DocumentURL: "https://files.example.com/documents/65afe90c-6eab-4089-8a6f-5b870943305f.pdf",
+		ID: clienttest.TemplateID, Name: "Engagement letter A & B <c> \"d\" \u2028 é 😀",
+		URL:         "https://files.example.com/documents/65afe90c-6eab-4089-8a6f-5b870943305f.pdf",
 		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: "PDF_TEMPLATE", IsSigningOrder: true,
-		Roles:            []signforms.Role{{RoleTitle: "Client", RoleColour: "#1F6FEB"}, {RoleTitle: clienttest.OddRole, RoleColour: "#BF3989"}},
+		Roles:            []signforms.Role{{Title: "Client", Color: "#1F6FEB"}, {Title: clienttest.OddRole, Color: "#BF3989"}},
 		TotalRespondents: 2, TotalSignedRespondents: 1,
 		CreatedAt: utc(2026, 10, 20, 8, 0, 0, 0), UpdatedAt: utc(2026, 11, 16, 9, 0, 0, 125),
 	}, d)
@@ -85,14 +85,14 @@ func testSendTemplate(t *testing.T, c *signforms.Client, raw string) {
 	require.Equal(t, raw, string(res.Raw))
 	require.Equal(t, "Document sent successfully", res.Message)
 	require.Equal(t, clienttest.TemplateID, res.TemplateID)
-	require.Equal(t, clienttest.CreatedID, res.CreatedDocumentID)
-	require.Equal(t, signforms.StatusPending, res.CreatedDocumentStatus)
+	require.Equal(t, clienttest.CreatedID, res.DocumentID)
+	require.Equal(t, signforms.StatusPending, res.Status)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), res.Ref())
 	require.Equal(t, []signforms.Signer{{
-		SignerID: "9656bc85-46e1-40d9-828b-81cb4e134d01", Email: "ann@example.com", Name: clienttest.OddName, Status: "PENDING", RoleTitle: "Client",
+		ID: "9656bc85-46e1-40d9-828b-81cb4e134d01", Email: "ann@example.com", Name: clienttest.OddName, Status: "PENDING", RoleTitle: "Client",
 		SentURL: "https://sign.example.com/s/9656bc85-46e1-40d9-828b-81cb4e134d01?token=9016ef28d3ca85f42183614d02ee7966&lang=en",
 	}, {
-		SignerID: "099a5a1c-db4e-44db-91ce-db9c092a8014", Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING",
+		ID: "099a5a1c-db4e-44db-91ce-db9c092a8014", Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: "PENDING",
 		RoleTitle: clienttest.OddRole,
 		SentURL:   "https://sign.example.com/s/099a5a1c-db4e-44db-91ce-db9c092a8014?token=75cc4765ee56c12638d9895076a2b877&lang=en",
 	}}, res.Signers)
@@ -101,16 +101,16 @@ func testSendTemplate(t *testing.T, c *signforms.Client, raw string) {
 func testSendTemplateNoTemplateID(t *testing.T, c *signforms.Client, raw string) {
 	res, err := c.Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
-	require.Equal(t, &signforms.SendResult{
-		Message: "Document sent successfully", TemplateID: clienttest.TemplateID, CreatedDocumentID: clienttest.CreatedID, CreatedDocumentStatus: "PENDING",
-		Signers: []signforms.Signer{}, Raw: signforms.RawAnswer(raw),
+	require.Equal(t, &signforms.TemplateSendResult{
+		Message: "Document sent successfully", TemplateID: clienttest.TemplateID, DocumentID: clienttest.CreatedID, Status: "PENDING",
+		Signers: []signforms.Signer{}, Raw: signforms.RawResponse(raw),
 	}, res, "the template's id is the one that was sent")
 }
 
 func testSendForm(t *testing.T, c *signforms.Client, raw string) {
 	res, err := c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
-	require.Equal(t, &signforms.FormSendResult{Message: "Form sent successfully", Raw: signforms.RawAnswer(raw)}, res)
+	require.Equal(t, &signforms.FormSendResult{Message: "Form sent successfully", Raw: signforms.RawResponse(raw)}, res)
 }
 
 func testListRespondents(t *testing.T, c *signforms.Client, raw string) {
@@ -123,7 +123,7 @@ func testListRespondents(t *testing.T, c *signforms.Client, raw string) {
 	requireRespondent(t, page.Items[0])
 
 	second := page.Items[1]
-	require.Equal(t, "6af5cb15f4f35018c124817b", second.RespondentDocumentID)
+	require.Equal(t, "6af5cb15f4f35018c124817b", second.ID)
 	require.Equal(t, signforms.StatusSigned, second.Status)
 	require.Equal(t, utc(2026, 11, 12, 14, 20, 5, 0), second.CreatedAt)
 	require.Equal(t, "https://files.example.com/finished/6af5cb15f4f35018c124817b.pdf", second.FinishedPDFURL)
@@ -147,9 +147,9 @@ func requireRespondent(t *testing.T, r signforms.Respondent) {
 }
 
 var annsResponse = signforms.FormResponse{
-	ResponseID: clienttest.ResponseID, FormResponseID: clienttest.ResponseUUID, FormID: clienttest.FormID, SubmittedAt: utc(2026, 11, 18, 16, 45, 30, 250),
+	ID: clienttest.ResponseID, FormResponseID: clienttest.ResponseUUID, FormID: clienttest.FormID, SubmittedAt: utc(2026, 11, 18, 16, 45, 30, 250),
 	RespondentEmail: "ann@example.com", FinishedPDFURL: "https://files.example.com/finished/c8c597f6-f2df-4656-b01d-090c847b0a17.pdf",
-	Answers: []signforms.Answer{
+	Answers: []signforms.FormAnswer{
 		{ID: "q1", Question: "Full legal name", Answer: "A & B <c> \"d\" \u2028 é 😀"},
 		{ID: "q2", Question: "Line of business? <b>& co.</b>", Answer: "Fish & chips"},
 		{ID: "q3", Question: "Anything else", Answer: "Line one\nLine two \\ \"quoted\""},
@@ -169,17 +169,17 @@ func TestFormResponseAsJSON(t *testing.T) {
 }
 
 func testListResponses(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID})
+	page, err := c.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1, TotalItems: 2}, page.Pagination)
 	require.Len(t, page.Items, 2)
 	require.Equal(t, annsResponse, page.Items[0])
 	require.Equal(t, signforms.FormResponse{
-		ResponseID: "6afc0aaccca8bbc24a603532", FormResponseID: "179930b1-7a0e-4f30-880d-069fbae67a9d", FormID: clienttest.FormID,
+		ID: "6afc0aaccca8bbc24a603532", FormResponseID: "179930b1-7a0e-4f30-880d-069fbae67a9d", FormID: clienttest.FormID,
 		SubmittedAt: utc(2026, 11, 17, 8, 5, 0, 999), RespondentEmail: "cy@example.com",
 		FinishedPDFURL: "https://files.example.com/finished/179930b1-7a0e-4f30-880d-069fbae67a9d.pdf",
-		Answers: []signforms.Answer{
+		Answers: []signforms.FormAnswer{
 			{ID: "q1", Question: "Full legal name", Answer: "Çiğdem Yılmaz"},
 			{ID: "q2", Question: "Line of business? <b>& co.</b>", Answer: "Law"},
 			{ID: "q3", Question: "Anything else"},
@@ -200,9 +200,9 @@ func TestOddAnswers(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":"6afdd62ad605997389b3a3dd","answers":[
 		{"id":7,"question":null,"answer":["a","b"]},{"id":"q2","answer":12345678901234567890.5},{"answer":{"x":true}}]}],
 		"pagination":{"currentPage":2,"totalPages":3,"totalResponses":25,"hasNextPage":true,"hasPreviousPage":true}}`))
-	responses, err := c.Forms.Responses(t.Context(), signforms.ResponseListParams{FormID: clienttest.FormID, Page: 2})
+	responses, err := c.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID, Page: 2})
 	require.NoError(t, err)
-	require.Equal(t, []signforms.Answer{
+	require.Equal(t, []signforms.FormAnswer{
 		{ID: "7", Answer: `["a","b"]`}, {ID: "q2", Answer: "12345678901234567890.5"}, {Answer: `{"x":true}`},
 	}, responses.Items[0].Answers, "what is no text is kept as its JSON")
 	require.Equal(t, &signforms.Pagination{CurrentPage: 2, TotalPages: 3, TotalItems: 25, HasNextPage: true, HasPreviousPage: true},
@@ -215,7 +215,7 @@ func TestOddAnswers(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, documents.Items, 1)
 	lease := documents.Items[0]
-	require.Equal(t, "Lease", lease.DocumentName, "of two spellings the first counts")
+	require.Equal(t, "Lease", lease.Name, "of two spellings the first counts")
 	require.Equal(t, signforms.TypePDF, lease.SigningType)
 	require.Equal(t, signforms.StatusVoid, lease.Respondents[0].Status)
 

@@ -75,12 +75,12 @@ func utc(year int, month time.Month, day, hour, minute, second, ms int) time.Tim
 
 // The people of testdata, see its README.
 var (
-	annPDF = signforms.Signer{Email: "ann@example.com", Name: clienttest.OddName, Status: "SIGNED", SignerIP: "203.0.113.7", SigningOrderNo: 1}
+	annPDF = signforms.Signer{Email: "ann@example.com", Name: clienttest.OddName, Status: "SIGNED", IP: "203.0.113.7", SigningOrderNo: 1}
 	benPDF = signforms.Signer{Email: "ben.o'neil+legal@example.com", Name: "Ben O'Neil", Status: signforms.SignerPending, SigningOrderNo: 2}
-	cyPDF  = signforms.Signer{Email: "cy@example.com", Name: "Çiğdem Yılmaz", Status: "SIGNED", SignerIP: "2001:db8::7", SigningOrderNo: 2}
+	cyPDF  = signforms.Signer{Email: "cy@example.com", Name: "Çiğdem Yılmaz", Status: "SIGNED", IP: "2001:db8::7", SigningOrderNo: 2}
 	lease  = signforms.Document{
-		DocumentID: clienttest.PDFID, DocumentName: "Lease A & B <c> \"d\" \u2028 é 😀",
-		DocumentURL: "https://files.example.com/documents/602c2631-2d49-4647-a609-75331ebb0338.pdf",
+		ID: clienttest.PDFID, Name: "Lease A & B <c> \"d\" \u2028 é 😀",
+		URL:         "https://files.example.com/documents/602c2631-2d49-4647-a609-75331ebb0338.pdf",
 		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: signforms.TypePDF, IsSigningOrder: true,
 		Signers:   []signforms.Signer{annPDF, benPDF},
 		CreatedAt: utc(2026, 11, 18, 10, 15, 30, 125), UpdatedAt: utc(2026, 11, 19, 7, 0, 0, 0),
@@ -99,8 +99,8 @@ func testListDocuments(t *testing.T, c *signforms.Client, raw string) {
 	require.Len(t, page.Items, 8)
 	require.Equal(t, lease, page.Items[0])
 	require.Equal(t, signforms.Document{
-		DocumentID: "3f9779c6-981a-4884-a0b2-21fc0e9a7283", DocumentName: "Supply agreement 2026/11",
-		DocumentURL:    "https://files.example.com/documents/3f9779c6-981a-4884-a0b2-21fc0e9a7283.pdf",
+		ID: "3f9779c6-981a-4884-a0b2-21fc0e9a7283", Name: "Supply agreement 2026/11",
+		URL:            "https://files.example.com/documents/3f9779c6-981a-4884-a0b2-21fc0e9a7283.pdf",
 		FinishedPDFURL: "https://files.example.com/finished/3f9779c6-981a-4884-a0b2-21fc0e9a7283.pdf",
 		AuthorEmail:    "olga.author@example.com", Status: "SIGNED", SigningType: "PDF", IsSigningOrder: true, IsAllSigned: true,
 		Signers:   []signforms.Signer{annPDF, cyPDF},
@@ -146,7 +146,7 @@ func testListDocumentsAliases(t *testing.T, c *signforms.Client, raw string) {
 	require.Equal(t, raw, string(page.Raw))
 	require.Len(t, page.Items, 3)
 	require.Equal(t, lease, page.Items[0], "other spellings, same document")
-	require.Equal(t, "Lease, first draft", page.Items[1].DocumentName)
+	require.Equal(t, "Lease, first draft", page.Items[1].Name)
 	require.False(t, page.Items[1].IsSigningOrder)
 	require.Equal(t, signforms.StatusVoid, page.Items[1].Status, "voided")
 	require.Equal(t, signforms.StatusVoid, page.Items[2].Status, "Voided")
@@ -176,7 +176,7 @@ func voids(ref signforms.DocumentRef, want signforms.VoidResult) func(*testing.T
 	return func(t *testing.T, c *signforms.Client, raw string) {
 		res, err := c.Documents.Void(t.Context(), ref)
 		require.NoError(t, err)
-		want.Raw = signforms.RawAnswer(raw)
+		want.Raw = signforms.RawResponse(raw)
 		require.Equal(t, &want, res)
 	}
 }
@@ -186,7 +186,7 @@ func reminds(ref signforms.DocumentRef, want signforms.RemindResult) func(*testi
 	return func(t *testing.T, c *signforms.Client, raw string) {
 		res, err := c.Documents.Remind(t.Context(), ref)
 		require.NoError(t, err)
-		want.Raw = signforms.RawAnswer(raw)
+		want.Raw = signforms.RawResponse(raw)
 		require.Equal(t, &want, res)
 	}
 }

@@ -71,7 +71,7 @@ var wireCalls = map[string]func(context.Context, *signforms.Client) error{
 		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.CreatedID))
 	},
 	"list_responses": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: clienttest.FormID, Page: 1, Limit: 10}))
+		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: clienttest.FormID, Page: 1, Limit: 10}))
 	},
 	"get_response": func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Forms.Response(ctx, clienttest.ResponseID))
@@ -85,12 +85,12 @@ func sendTheTemplate(ctx context.Context, c *signforms.Client) error {
 	return clienttest.Second(c.Templates.Send(ctx, signforms.TemplateSendParams{
 		TemplateID: clienttest.TemplateID,
 		Receivers: []signforms.Receiver{
-			{Name: clienttest.OddName, Email: "ann@example.com", RoleTitle: "Client", RoleColour: "#1F6FEB",
+			{Name: clienttest.OddName, Email: "ann@example.com", RoleTitle: "Client", RoleColor: "#1F6FEB",
 				Subject: "Please sign, Ann", Message: "Line one\nLine two: <b>& more</b>"},
-			{Name: "Ben O'Neil", Email: "ben.o'neil+legal@example.com", RoleTitle: clienttest.OddRole, RoleColour: "#BF3989"},
+			{Name: "Ben O'Neil", Email: "ben.o'neil+legal@example.com", RoleTitle: clienttest.OddRole, RoleColor: "#BF3989"},
 		},
 		Mail:      signforms.Mail{Subject: "Engagement letter A & B <c> \"d\" \u2028 é 😀", Message: "Please read and sign by Friday."},
-		Variables: []signforms.CustomVariable{{Name: "[client]", Value: "A & B <c> Ltd"}, {Name: "[fee in €]", Value: "1,250.00"}},
+		Variables: []signforms.Variable{{Name: "[client]", Value: "A & B <c> Ltd"}, {Name: "[fee in €]", Value: "1,250.00"}},
 		PDF:       []byte("%PDF-1.4\n%%EOF\n"),
 	}))
 }
@@ -103,7 +103,7 @@ func sendTheForm(ctx context.Context, c *signforms.Client) error {
 			{Name: clienttest.OddName, Email: "ann@example.com"},
 		},
 		Mail:      signforms.Mail{Subject: "Client intake", Message: "Please fill in the form."},
-		Variables: []signforms.CustomVariable{{Name: "[office]", Value: "Zürich"}},
+		Variables: []signforms.Variable{{Name: "[office]", Value: "Zürich"}},
 	}))
 }
 

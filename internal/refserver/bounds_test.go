@@ -123,7 +123,7 @@ func TestListsHaveABound(t *testing.T) {
 		{"customVariables ", 1000, func(n int) error {
 			_, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 				TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
-				Variables: listOf(n, func(i int) signforms.CustomVariable { return signforms.CustomVariable{Name: variable(i)} }),
+				Variables: listOf(n, func(i int) signforms.Variable { return signforms.Variable{Name: variable(i)} }),
 			})
 			return err
 		}},
@@ -200,7 +200,7 @@ func TestTooLongIsRefusedByTheAPI(t *testing.T) {
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
 	send := func(message, fee string) error {
 		_, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
-			TemplateID: template, Mail: signforms.Mail{Message: message}, Variables: []signforms.CustomVariable{{Name: "[fee]", Value: fee}},
+			TemplateID: template, Mail: signforms.Mail{Message: message}, Variables: []signforms.Variable{{Name: "[fee]", Value: fee}},
 			Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 		})
 		return err

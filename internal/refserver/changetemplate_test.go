@@ -27,7 +27,7 @@ func TestSentDocumentsKeepTheirVersionOfATemplate(t *testing.T) {
 			TemplateID: id, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: role}},
 		})
 		require.NoError(t, err)
-		return sent.CreatedDocumentID
+		return sent.DocumentID
 	}
 	first := send("Buyer")
 	before, _ := srv.FindDocument(first)

@@ -15,7 +15,7 @@ import (
 )
 
 // offer adds a template with a PDF and three fields, and sends it to Ann.
-func offer(t *testing.T, srv *servicetest.Server) (template string, sent *signforms.SendResult) {
+func offer(t *testing.T, srv *servicetest.Server) (template string, sent *signforms.TemplateSendResult) {
 	t.Helper()
 	place := refserver.TemplateField{Role: "Buyer", Page: 1, X: 0.1, Y: 0.8, Width: 0.3, Height: 0.05}
 	fields := []refserver.TemplateField{place, place, place}
@@ -37,11 +37,11 @@ func TestSigningFillsInTheFields(t *testing.T) {
 	r := newReceiver(t)
 	srv.AddWebhook(refserver.Webhook{URL: r.URL, Event: refserver.TemplateResponse})
 	template, sent := offer(t, srv)
-	for _, id := range []string{template, sent.CreatedDocumentID} {
+	for _, id := range []string{template, sent.DocumentID} {
 		_, body := get(t, srv, srv.URL+"/documents/"+id+".pdf")
 		require.Equal(t, "%PDF-1.4 offer", body)
 	}
-	ann := srv.Signer(sent.CreatedDocumentID, "ann@example.com").From(refserver.Origin{IP: "203.0.113.7", UserAgent: "browser"})
+	ann := srv.Signer(sent.DocumentID, "ann@example.com").From(refserver.Origin{IP: "203.0.113.7", UserAgent: "browser"})
 	require.EqualError(t, ann.Sign(), `fields: "Signature" must be filled in`)
 	require.EqualError(t, ann.Sign(refserver.FieldValue{Name: "Fax"}),
 		`fields: "Fax" is not a field of the document; this signer fills in "Signature", "Company <b>", "Newsletter"`)
@@ -50,7 +50,7 @@ func TestSigningFillsInTheFields(t *testing.T) {
 	last := r.all()[len(r.all())-1]
 	require.Contains(t, string(last.body), `"text(page1)[Company <b>]":"A & B"}]`)
 	require.NotContains(t, string(last.body), "signature(page1)")
-	trail := srv.Audit(sent.CreatedDocumentID)
+	trail := srv.Audit(sent.DocumentID)
 	require.Equal(t, "203.0.113.7 browser", trail[len(trail)-1].IP+" "+trail[len(trail)-1].UserAgent)
 	require.Empty(t, trail[0].IP, "the author's acts are the API's")
 }
@@ -77,7 +77,7 @@ func TestSigningLinkAsksForTheFields(t *testing.T) {
 	require.Contains(t, page, "fields: &#34;Company &lt;b&gt;&#34; must be filled in")
 	status, page = post(url.Values{"Signature": {"Ann"}, "Company <b>": {"A & B"}, "Newsletter": {"true"}})
 	require.Equal(t, http.StatusOK, status, page)
-	trail := srv.Audit(sent.CreatedDocumentID)
+	trail := srv.Audit(sent.DocumentID)
 	require.EqualValues(t, "complete", trail[len(trail)-1].Action)
 	require.Equal(t, "127.0.0.1", trail[len(trail)-1].IP)
 	require.True(t, strings.HasPrefix(trail[len(trail)-1].UserAgent, "Go-http-client"))

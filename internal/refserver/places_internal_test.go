@@ -60,7 +60,7 @@ func newWorld(t *testing.T, op signforms.Operation, e signforms.Endpoint) *world
 	return w
 }
 
-var buyer = signforms.Receiver{Name: "Bob", Email: "bob@example.com", RoleTitle: "Buyer", RoleColour: "#112233", Subject: "For Bob", Message: "Dear Bob"}
+var buyer = signforms.Receiver{Name: "Bob", Email: "bob@example.com", RoleTitle: "Buyer", RoleColor: "#112233", Subject: "For Bob", Message: "Dear Bob"}
 
 // offer makes a document from the template, by the service's own means.
 func (w *world) offer(t *testing.T) (id string) {
@@ -89,10 +89,10 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 		}
 		for _, p := range lists {
 			page, err := c.Documents.List(t.Context(), p)
-			got = append(got, outcome(page, err, func(d signforms.Document) string { return d.DocumentName }))
+			got = append(got, outcome(page, err, func(d signforms.Document) string { return d.Name }))
 		}
 		page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
-		return append(got, outcome(page, err, func(d signforms.Document) string { return d.DocumentName }))
+		return append(got, outcome(page, err, func(d signforms.Document) string { return d.Name }))
 	},
 	signforms.OpVoidDocument: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.documents[0]), signforms.TemplateDocument(w.template, w.offer(t))} {
@@ -111,10 +111,10 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 	signforms.OpSend: func(t *testing.T, w *world, c *signforms.Client) []string {
 		sent, err := c.Templates.Send(t.Context(), signforms.TemplateSendParams{
 			TemplateID: w.template, Receivers: []signforms.Receiver{buyer}, Mail: signforms.Mail{Subject: "Offer <1>", Message: "Please sign"},
-			Variables: []signforms.CustomVariable{{Name: "[fee]", Value: "10 €"}}, PDF: []byte("%PDF-1.7 of the offer"),
+			Variables: []signforms.Variable{{Name: "[fee]", Value: "10 €"}}, PDF: []byte("%PDF-1.7 of the offer"),
 		})
 		_, formErr := c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: w.form, Receivers: []signforms.Receiver{buyer}})
-		return []string{said(err, func() string { return w.sent(t, sent.CreatedDocumentID) }), said(formErr, func() string { return "form" })}
+		return []string{said(err, func() string { return w.sent(t, sent.DocumentID) }), said(formErr, func() string { return "form" })}
 	},
 	signforms.OpListRespondents: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		first := w.offer(t)
@@ -125,14 +125,14 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 			{TemplateID: w.template}, {TemplateID: w.template, Page: 2, Limit: 1},
 		} {
 			page, err := c.Templates.Respondents(t.Context(), p)
-			got = append(got, outcome(page, err, func(r signforms.Respondent) string { return number[r.RespondentDocumentID] }))
+			got = append(got, outcome(page, err, func(r signforms.Respondent) string { return number[r.ID] }))
 		}
 		one, err := c.Templates.Respondent(t.Context(), first)
-		got = append(got, said(err, func() string { return number[one.RespondentDocumentID] }))
+		got = append(got, said(err, func() string { return number[one.ID] }))
 		return got
 	},
-	signforms.OpListResponses: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
-		for _, p := range []signforms.ResponseListParams{
+	signforms.OpListFormResponses: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
+		for _, p := range []signforms.FormResponseListParams{
 			{FormID: w.form}, {FormID: w.form, Page: 2, Limit: 1},
 		} {
 			page, err := c.Forms.Responses(t.Context(), p)

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func sendOffer(t *testing.T, srv *servicetest.Server) (templateID string, sent *signforms.SendResult) {
+func sendOffer(t *testing.T, srv *servicetest.Server) (templateID string, sent *signforms.TemplateSendResult) {
 	t.Helper()
 	templateID = srv.AddTemplate(refserver.Template{
 		Name: "Offer", SigningOrder: true, Roles: []refserver.Role{{Title: "Seller"}, {Title: "Buyer"}},
@@ -31,10 +31,10 @@ func sendOffer(t *testing.T, srv *servicetest.Server) (templateID string, sent *
 func TestFindDocumentTellsWhereItStands(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
 	templateID, sent := sendOffer(t, srv)
-	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "sam@example.com").From(refserver.Origin{IP: "192.0.2.9"}).
+	require.NoError(t, srv.Signer(sent.DocumentID, "sam@example.com").From(refserver.Origin{IP: "192.0.2.9"}).
 		Sign(refserver.FieldValue{Name: "Place", Value: "Rome"}))
 
-	d, ok := srv.FindDocument(sent.CreatedDocumentID)
+	d, ok := srv.FindDocument(sent.DocumentID)
 	require.True(t, ok)
 	require.Equal(t, refserver.KindTemplate, d.Type)
 	require.Equal(t, templateID, d.TemplateID)
@@ -87,7 +87,7 @@ func TestFindDocumentsPagesNewestFirst(t *testing.T) {
 			require.Equal(t, c.total, total)
 		})
 	}
-	require.NoError(t, srv.Signer(sent.CreatedDocumentID, "sam@example.com").Decline("too dear"))
+	require.NoError(t, srv.Signer(sent.DocumentID, "sam@example.com").Decline("too dear"))
 	got, _ := names(refserver.DocumentFilter{FromTemplates: true, Status: refserver.StatusDeclined})
 	require.Equal(t, []string{"Offer"}, got)
 }
@@ -103,8 +103,8 @@ func TestLinksTellWhatTheyOpen(t *testing.T) {
 
 	d, signerID, ok := srv.SigningLink(path.Base(string(sent.Signers[0].SentURL)))
 	require.True(t, ok)
-	require.Equal(t, sent.CreatedDocumentID, d.ID)
-	require.Equal(t, sent.Signers[0].SignerID, signerID)
+	require.Equal(t, sent.DocumentID, d.ID)
+	require.Equal(t, sent.Signers[0].ID, signerID)
 	_, _, ok = srv.SigningLink("")
 	require.False(t, ok)
 

@@ -100,7 +100,7 @@ func TestEachAttemptTakesASlot(t *testing.T) {
 		require.ErrorIs(t, err, signforms.ErrRateLimited)
 		require.Equal(t, 5, e.Attempts, "the sixth had no slot")
 		require.Equal(t, http.StatusTooManyRequests, e.StatusCode)
-		require.False(t, e.Local)
+		require.NotZero(t, e.Attempts)
 		require.Equal(t, 15*time.Minute+time.Second-4*time.Second, e.RetryAfter, "from when the first of five was answered")
 		require.Equal(t, 5, service.Count())
 	})
@@ -185,7 +185,7 @@ func fiveAtOnceNeedNoWait(t *testing.T) {
 		}
 		var e *signforms.Error
 		require.ErrorAs(t, err, &e)
-		require.True(t, e.Local)
+		require.Zero(t, e.Attempts)
 		require.GreaterOrEqual(t, e.RetryAfter, clienttest.Cycle) // more when the five before it are under way already
 	}
 	require.Equal(t, 5, sent)

@@ -165,7 +165,7 @@ func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
 				assert.Equal(t, 20*time.Second, time.Since(start))
 				var e *signforms.Error
 				if assert.ErrorAs(t, err, &e) {
-					assert.True(t, e.Local)
+					assert.Zero(t, e.Attempts)
 					assert.GreaterOrEqual(t, e.RetryAfter, 2*time.Hour)
 				}
 			})

@@ -217,5 +217,5 @@ func requireUnavailable(t *testing.T, err error) {
 	t.Helper()
 	require.ErrorIs(t, err, signforms.ErrUnavailable)
 	var e *signforms.Error
-	require.True(t, errors.As(err, &e) && e.Local, "%v is local", err)
+	require.True(t, errors.As(err, &e) && e.Attempts == 0, "%v: no attempt", err)
 }

@@ -90,7 +90,7 @@ func suite(ctx context.Context, s *sandbox, name string, number int) (err error)
 		if err != nil {
 			return err
 		}
-		sent[one.CreatedDocumentID] = true
+		sent[one.DocumentID] = true
 	}
 	if err := c.Post(ctx, "/faults/requests", map[string]any{"operation": "list documents", "status": 503, "times": 1}, nil); err != nil {
 		return err

@@ -69,5 +69,5 @@ func ExitCode(err error) int {
 // isLocalInput reports whether the SDK refused the inputs of a call before it sent anything.
 func isLocalInput(err error) bool {
 	e, ok := errors.AsType[*signforms.Error](err)
-	return ok && e.Local && errors.Is(err, signforms.ErrInvalid)
+	return ok && e.Attempts == 0 && errors.Is(err, signforms.ErrInvalid)
 }

@@ -82,7 +82,7 @@ func populate(t *testing.T, service *servicetest.Server) (documentID, templateID
 		TemplateID: templateID, Receivers: []signforms.Receiver{{Name: "Zoë " + hostile, Email: "zoe@example.com", RoleTitle: "Buyer " + hostile}},
 	})
 	require.NoError(t, err)
-	documentID = sent.CreatedDocumentID
+	documentID = sent.DocumentID
 	require.NoError(t, service.Signer(documentID, "zoe@example.com").View())
 	declined := service.AddDocument(refserver.Document{Name: "Lease " + hostile, Signers: []refserver.Signer{{Name: hostile, Email: "ann@example.com"}}})
 	require.NoError(t, service.Signer(declined, "ann@example.com").Decline("Too dear "+hostile))

@@ -190,7 +190,7 @@ func TestTemplateIsEdited(t *testing.T) {
 	kept, err := service.TemplatePDF(t.Context(), id)
 	require.NoError(t, err)
 	require.Equal(t, data, kept)
-	d, _ := service.FindDocument(sent.CreatedDocumentID)
+	d, _ := service.FindDocument(sent.DocumentID)
 	require.Equal(t, before.Fields, d.Fields)
 
 	// The other tab does not replace that unasked.

@@ -206,7 +206,7 @@ func (c *console) sendTemplate(r *http.Request) (string, error) {
 	}
 	for i, name := range t.Variables {
 		if value := r.PostFormValue(fmt.Sprintf("variable%d", i)); value != "" {
-			p.Variables = append(p.Variables, signforms.CustomVariable{Name: name, Value: value})
+			p.Variables = append(p.Variables, signforms.Variable{Name: name, Value: value})
 		}
 	}
 	client, err := c.client()
@@ -217,5 +217,5 @@ func (c *console) sendTemplate(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return done("documents/"+sent.CreatedDocumentID, "sent"), nil
+	return done("documents/"+sent.DocumentID, "sent"), nil
 }

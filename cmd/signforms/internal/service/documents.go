@@ -12,8 +12,8 @@ import (
 )
 
 var documentColumns = []cli.Column[*signforms.Document]{
-	{Name: "documentId", Value: func(d *signforms.Document) string { return d.DocumentID }},
-	{Name: "documentName", Value: func(d *signforms.Document) string { return d.DocumentName }},
+	{Name: "documentId", Value: func(d *signforms.Document) string { return d.ID }},
+	{Name: "documentName", Value: func(d *signforms.Document) string { return d.Name }},
 	{Name: "status", Value: func(d *signforms.Document) string { return string(d.Status) }},
 	{Name: "signed", Value: func(d *signforms.Document) string { return signedOf(d.Signers) }},
 	{Name: "createdAt", Value: func(d *signforms.Document) string { return cli.Time(d.CreatedAt) }},
@@ -21,7 +21,7 @@ var documentColumns = []cli.Column[*signforms.Document]{
 	{Name: "authorEmail", Value: func(d *signforms.Document) string { return d.AuthorEmail }, Wide: true},
 	{Name: "isArchived", Value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, Wide: true},
 	{Name: "signers", Value: func(d *signforms.Document) string { return signersText(d.Signers) }, Wide: true},
-	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.DocumentURL }, Wide: true},
+	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.URL }, Wide: true},
 	{Name: "finishedPdfUrl", Value: func(d *signforms.Document) string { return d.FinishedPDFURL }, Wide: true},
 }
 

@@ -40,7 +40,7 @@ func responseShape(r *signforms.FormResponse) any {
 }
 
 var responseColumns = []cli.Column[*signforms.FormResponse]{
-	{Name: "responseId", Value: func(r *signforms.FormResponse) string { return r.ResponseID }},
+	{Name: "responseId", Value: func(r *signforms.FormResponse) string { return r.ID }},
 	{Name: "submittedAt", Value: func(r *signforms.FormResponse) string { return cli.Time(r.SubmittedAt) }},
 	{Name: "respondentEmail", Value: func(r *signforms.FormResponse) string { return r.RespondentEmail }},
 	{Name: "answers", Value: answersText},
@@ -61,7 +61,7 @@ func answersText(r *signforms.FormResponse) string {
 }
 
 func newFormsResponses() *cobra.Command {
-	var p signforms.ResponseListParams
+	var p signforms.FormResponseListParams
 	var id string
 	cmd := &cobra.Command{
 		Use:   "responses [FORM_ID]",

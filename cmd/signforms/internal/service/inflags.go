@@ -15,8 +15,7 @@ var flags = map[string]string{
 	"baseURL": "--base-url", "apiKey": "the API key", "Options.WorkspaceID": "--workspace", "Options.AttemptTimeout": "--attempt-timeout",
 	"Options.MaxAttempts": "--max-attempts", "Options": "", "Endpoints": "--endpoint", "Endpoints[]": "--endpoint",
 	"DocumentID": "--id", "DateFrom": "--from", "Status": "--status", "Query": "--query", "Page": "--page", "Limit": "--limit",
-	"documentID": "the id", "templateID": "the template's id", "createdDocumentID": "the document's id", "DocumentRef.documentID": "the id",
-	"DocumentRef.templateID": "the template's id", "DocumentRef.createdDocumentID": "the document's id",
+	"documentID": "the id", "templateID": "the template's id",
 	"TemplateID": "the template's id", "FormID": "the form's id", "responseID": "--response",
 	"Receivers": "receivers", "Receivers[]": "receiver", "Name": "name", "Email": "email", "RoleTitle": "role", "Subject": "subject",
 	"Message": "message", "Mail.Subject": "--subject", "Mail.Message": "--message", "Variables[]": "variable", "Value": "value",
@@ -35,7 +34,7 @@ func InFlags(err error) error {
 	for _, f := range e.Fields {
 		in.Fields = append(in.Fields, signforms.FieldError{Field: fieldname.Words(f.Field, flags), Problem: f.Problem})
 	}
-	if e.Local && errors.Is(err, signforms.ErrRateLimited) {
+	if e.Attempts == 0 && errors.Is(err, signforms.ErrRateLimited) {
 		in.Message = "the reminder budget is used up: wait, or allow more with --max-wait"
 	}
 	return &in

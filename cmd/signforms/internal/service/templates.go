@@ -14,8 +14,8 @@ import (
 )
 
 var templateColumns = []cli.Column[*signforms.Document]{
-	{Name: "templateId", Value: func(d *signforms.Document) string { return d.DocumentID }},
-	{Name: "templateName", Value: func(d *signforms.Document) string { return d.DocumentName }},
+	{Name: "templateId", Value: func(d *signforms.Document) string { return d.ID }},
+	{Name: "templateName", Value: func(d *signforms.Document) string { return d.Name }},
 	{Name: "roles", Value: rolesText},
 	{Name: "respondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalRespondents) }},
 	{Name: "signedRespondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalSignedRespondents) }, Wide: true},
@@ -23,13 +23,13 @@ var templateColumns = []cli.Column[*signforms.Document]{
 	{Name: "updatedAt", Value: func(d *signforms.Document) string { return cli.Time(d.UpdatedAt) }, Wide: true},
 	{Name: "authorEmail", Value: func(d *signforms.Document) string { return d.AuthorEmail }, Wide: true},
 	{Name: "isArchived", Value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, Wide: true},
-	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.DocumentURL }, Wide: true},
+	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.URL }, Wide: true},
 }
 
 func rolesText(d *signforms.Document) string {
 	var titles []string
 	for _, r := range d.Roles {
-		titles = append(titles, r.RoleTitle)
+		titles = append(titles, r.Title)
 	}
 	return strings.Join(titles, ", ")
 }
@@ -63,7 +63,7 @@ type respondentRecord struct {
 func respondentShape(r *signforms.Respondent) any { return respondentRecord{r, r.CreatedAt} }
 
 var respondentColumns = []cli.Column[*signforms.Respondent]{
-	{Name: "createdDocumentId", Value: func(r *signforms.Respondent) string { return r.RespondentDocumentID }},
+	{Name: "createdDocumentId", Value: func(r *signforms.Respondent) string { return r.ID }},
 	{Name: "status", Value: func(r *signforms.Respondent) string { return string(r.Status) }},
 	{Name: "signed", Value: func(r *signforms.Respondent) string { return signedOf(r.Signers) }},
 	{Name: "createdAt", Value: func(r *signforms.Respondent) string { return cli.Time(r.CreatedAt) }},

@@ -121,7 +121,7 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 			return status, record, cli.ExitWith(cli.ExitPartial, fmt.Errorf("%s, which does not change any more", is))
 		case err != nil:
 			e, ok := errors.AsType[*signforms.Error](err)
-			if !ok || e.Local || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) {
+			if !ok || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) {
 				return "", nil, err
 			}
 			is, asked = InFlags(err).Error(), e.RetryAfter

@@ -35,7 +35,7 @@ func answers(all ...any) (look func(context.Context) (signforms.DocumentStatus, 
 			case <-time.After(now):
 			}
 		}
-		return "", nil, &signforms.Error{Method: "get document", StatusCode: 503}
+		return "", nil, &signforms.Error{Call: "get document", StatusCode: 503}
 	}, times
 }
 
@@ -104,7 +104,7 @@ func TestWaitsGrow(t *testing.T) {
 func TestWaitSaysWhatItSees(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder
-		down := &signforms.Error{Method: "get document", StatusCode: 503}
+		down := &signforms.Error{Call: "get document", StatusCode: 503}
 		w := looks{want: []signforms.DocumentStatus{signforms.StatusSigned}, timeout: time.Hour, stderr: &said}
 		w.look, _ = answers(signforms.StatusPending, signforms.StatusPending, down, down, signforms.StatusPending, signforms.StatusSigned)
 		_, _, err := w.run(t.Context())

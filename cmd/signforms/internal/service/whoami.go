@@ -128,7 +128,7 @@ func (c *Connection) newest(ctx context.Context) (id string, err error) {
 	if err != nil || len(page.Items) == 0 {
 		return "", err
 	}
-	return page.Items[0].DocumentID, nil
+	return page.Items[0].ID, nil
 }
 
 // excluded reports whether a stranger does not get what the owner got: own is the document that the owner saw.
@@ -136,7 +136,7 @@ func (c *Connection) excluded(ctx context.Context, own, stranger string) proof {
 	seen, err := c.newest(ctx)
 	e, answered := errors.AsType[*signforms.Error](err)
 	switch {
-	case answered && errors.Is(err, signforms.ErrForbidden) && !e.Local:
+	case answered && errors.Is(err, signforms.ErrForbidden) && e.Attempts > 0:
 		return proof{works, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
 	case err != nil:
 		return proof{cannotTell, stranger + " gets no answer that shows it: " + err.Error()}

@@ -28,7 +28,7 @@ func together(t *testing.T, service *servicetest.Server) (id string, links map[s
 		{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}, {Name: "Sam", Email: "sam@example.com", RoleTitle: "Seller"},
 	}})
 	require.NoError(t, err)
-	return sent.CreatedDocumentID, map[string]string{sent.Signers[0].Email: string(sent.Signers[0].SentURL), sent.Signers[1].Email: string(sent.Signers[1].SentURL)}
+	return sent.DocumentID, map[string]string{sent.Signers[0].Email: string(sent.Signers[0].SentURL), sent.Signers[1].Email: string(sent.Signers[1].SentURL)}
 }
 
 var shownVersion = regexp.MustCompile(`name="version" value="([^"]+)"`)

@@ -96,7 +96,7 @@ func offer(t testing.TB, service *servicetest.Server, name string) (id string, l
 	for _, s := range sent.Signers {
 		links[s.Email] = string(s.SentURL)
 	}
-	return sent.CreatedDocumentID, links
+	return sent.DocumentID, links
 }
 
 func find(t *testing.T, service *servicetest.Server, id string) refserver.DocumentState {

@@ -20,7 +20,7 @@ type mailing struct {
 	line      string // its number; without a file, the id of the template or form
 	raw       []byte // as the file has it
 	receivers []signforms.Receiver
-	variables []signforms.CustomVariable
+	variables []signforms.Variable
 }
 
 var bom = []byte("\ufeff")
@@ -93,7 +93,7 @@ func (m *mailing) read(cells []string, columns [][]string) {
 	for i, column := range columns {
 		name, role, field := column[0], column[1], strings.ToLower(column[2])
 		if field == "" {
-			m.variables = append(m.variables, signforms.CustomVariable{Name: name, Value: cells[i]})
+			m.variables = append(m.variables, signforms.Variable{Name: name, Value: cells[i]})
 			continue
 		}
 		at := slices.IndexFunc(m.receivers, func(r signforms.Receiver) bool { return r.RoleTitle == role })

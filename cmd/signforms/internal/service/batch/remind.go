@@ -106,17 +106,17 @@ func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (
 		if err != nil {
 			return nil, err
 		}
-		add(d.Ref(), d.DocumentID, d.Status, d.CreatedAt)
+		add(d.Ref(), d.ID, d.Status, d.CreatedAt)
 	}
 	for t, err := range client.Templates.All(ctx, signforms.DocumentListParams{}) {
 		if err != nil {
 			return nil, err
 		}
-		for d, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.DocumentID}) {
+		for d, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.ID}) {
 			if err != nil {
 				return nil, err
 			}
-			add(signforms.TemplateDocument(t.DocumentID, d.RespondentDocumentID), d.RespondentDocumentID, d.Status, d.CreatedAt)
+			add(signforms.TemplateDocument(t.ID, d.ID), d.ID, d.Status, d.CreatedAt)
 		}
 	}
 	tried := func(it item) int { return min(len(c.results.rows[it.line].State), 1) }

@@ -194,8 +194,8 @@ func (c *sendCommand) printUnknown(cmd *cobra.Command, client *signforms.Client,
 	printer := cli.NewPrinter(cmd, c.out, columns, func(r row) any { return r }, 1)
 	for d, err := range client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
 		for _, p := range people {
-			if err == nil && c.template(p).MayBe(d) {
-				err = printer.Print(row{p.line, string(d.Status), d.RespondentDocumentID, cli.Time(d.CreatedAt)})
+			if err == nil && c.template(p).MayMatch(d) {
+				err = printer.Print(row{p.line, string(d.Status), d.ID, cli.Time(d.CreatedAt)})
 			}
 		}
 		if err != nil {
@@ -226,6 +226,6 @@ func (c *sendCommand) item(client *signforms.Client, m mailing) item {
 		if err != nil {
 			return "", "", err
 		}
-		return res.CreatedDocumentID, res.Message, nil
+		return res.DocumentID, res.Message, nil
 	}}
 }

@@ -131,10 +131,10 @@ func askRespondents(r *run) {
 	r.ask(nil, []string{"documentId", "totalRespondants"}, func(ctx context.Context, c *signforms.Client) error {
 		page, err := c.Templates.List(ctx, signforms.DocumentListParams{Limit: 5})
 		if err == nil && len(page.Items) > 0 {
-			id = page.Items[0].DocumentID
+			id = page.Items[0].ID
 			for _, t := range page.Items { // one with documents shows more
 				if t.TotalRespondents > 0 {
-					id = t.DocumentID
+					id = t.ID
 					break
 				}
 			}
@@ -159,7 +159,7 @@ func askResponses(r *run) {
 		r.note = "no form was named with --form: the id is a random one"
 	}
 	r.ask(nil, []string{"responseId", "formId", "submittedAt"}, func(ctx context.Context, c *signforms.Client) error {
-		_, err := c.Forms.Responses(ctx, signforms.ResponseListParams{FormID: form, Limit: 5})
+		_, err := c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: form, Limit: 5})
 		return err
 	})
 }
