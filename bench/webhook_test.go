@@ -38,7 +38,7 @@ func rows() []row {
 		{"decode/library=signforms", nil, ourSign, ourDecode},
 		{"decode/library=byhand", nil, ourSign, handDecode},
 		{"decode/library=stripe", stripeEvent, stripeSign, stripeDecode},
-		{"handler/library=signforms", nil, ourSign, ourHandler(&webhook.HandlerOptions{AllowRepeats: true})},
+		{"handler/library=signforms", nil, ourSign, ourHandler(&webhook.HandlerOptions{DisableReplayProtection: true})},
 		{"handler/library=signforms-replay", nil, ourSign, ourReplay},
 		{"handler/library=byhand", nil, ourSign, handHandler},
 	}
@@ -111,7 +111,7 @@ func ourDecode() func(*delivery) (int, error) {
 func ourHandler(opts *webhook.HandlerOptions) func() func(*delivery) (int, error) {
 	return func() func(*delivery) (int, error) {
 		events := 0
-		return serving(webhook.NewHandler(ourVerifier(), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		return serving(webhook.NewHandler(ourVerifier(), webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 			events++
 			return nil
 		}}, opts), &events)

@@ -38,7 +38,7 @@ func ExampleTelemetry_Handler() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Other: process}, nil), telemetry.Handler(nil))
+	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Default: process}, nil), telemetry.Handler(nil))
 	http.Handle("/webhook", telemetry.Deliveries(handler))
 }
 
@@ -61,7 +61,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Other: process}, nil), telemetry.Handler(nil))
+	handler := webhook.NewHandler(verifier, telemetry.Funcs(webhook.Funcs{Default: process}, nil), telemetry.Handler(nil))
 	receiver := httptest.NewServer(telemetry.Deliveries(handler))
 	defer receiver.Close()
 	service.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})

@@ -26,9 +26,9 @@ type Stored struct {
 // import package queue, so that programs without a queue do not depend on its database drivers. If stored panics, the
 // function runs all the same, in a span without a key and a link.
 //
-// signforms.outcome of the span says what the function returned: processed, failed, or given_up for an error that is
-// marked by webhook.Permanent. In the metrics that QueueSettled counts it says what the queue then stored, in its own
-// words: its Outcome. So a try that was abandoned can have a span that says processed.
+// signforms.outcome of the span is what the function returned: processed, failed, or failed_permanently for an error that
+// is marked by webhook.Permanent. In the metrics that QueueSettled counts it is what the queue then stored: its Outcome.
+// So a try that was abandoned can have a span with the outcome processed.
 func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse:       inSpan(t, stored, on.FormResponse),
@@ -39,7 +39,7 @@ func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored)
 		TemplateSigned:     inSpan(t, stored, on.TemplateSigned),
 		TemplateResponse:   inSpan(t, stored, on.TemplateResponse),
 		Unknown:            inSpan(t, stored, on.Unknown),
-		Other:              inSpan(t, stored, on.Other),
+		Default:            inSpan(t, stored, on.Default),
 	}
 }
 
@@ -117,7 +117,7 @@ func judge(err error) (outcome webhook.Outcome, kind string) {
 	defer func() { recover() }()
 	kind = processError(err)
 	if webhook.IsPermanent(err) {
-		outcome = webhook.OutcomeGivenUp
+		outcome = webhook.OutcomeFailedPermanently
 	}
 	return outcome, kind
 }

@@ -47,7 +47,7 @@ func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, took time.Duration) {
 	if t.queue.tries.Enabled(ctx) {
 		switch outcome {
-		case "processed", "retrying", "failed", "released", "stale":
+		case "processed", "retrying", "failed_permanently", "released", "stale":
 		default:
 			outcome = other
 		}

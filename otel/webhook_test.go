@@ -34,7 +34,7 @@ func receive(t *testing.T, r *recorder, key string, body []byte, run func(contex
 	verifier, err := webhook.NewVerifier([]string{secret}, nil)
 	require.NoError(t, err)
 	handler := r.Deliveries(webhook.NewHandler(verifier, r.Funcs(webhook.Funcs{
-		Other: func(ctx context.Context, _ webhook.Event) error { return run(ctx) },
+		Default: func(ctx context.Context, _ webhook.Event) error { return run(ctx) },
 	}, nil), r.Handler(&webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})))
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, webhooktest.NewRequest("/webhook?token=t", key, time.Now(), body))
@@ -90,7 +90,7 @@ func TestFailedFunctionNamesItsErrorWithoutItsText(t *testing.T) {
 	}{
 		"an error":  {func(context.Context) error { return errors.New("zoe@example.com is unknown") }, "_OTHER", "failed", 500},
 		"a call's":  {func(context.Context) error { return fmt.Errorf("sending: %w", signforms.ErrOutcomeUnknown) }, "ErrOutcomeUnknown", "failed", 500},
-		"permanent": {func(context.Context) error { return webhook.Permanent(context.DeadlineExceeded) }, "context.DeadlineExceeded", "given_up", 200},
+		"permanent": {func(context.Context) error { return webhook.Permanent(context.DeadlineExceeded) }, "context.DeadlineExceeded", "failed_permanently", 200},
 		"a panic":   {func(context.Context) error { panic("zoe@example.com") }, "panic", "failed", 500},
 		"an end":    {func(context.Context) error { runtime.Goexit(); return nil }, "panic", "failed", 500},
 	} {
@@ -224,7 +224,7 @@ func TestOddValuesOfAQueue(t *testing.T) {
 		r.QueueReceived(t.Context(), 1000+odd, -odd)
 		r.QueueSettled(t.Context(), webhook.TypeFormResponse, strings.Repeat("odd", odd), time.Second)
 	}
-	for _, outcome := range []string{"processed", "retrying", "failed", "released", "stale"} {
+	for _, outcome := range []string{"processed", "retrying", "failed_permanently", "released", "stale"} {
 		r.QueueSettled(t.Context(), webhook.TypeFormResponse, outcome, time.Second)
 	}
 	require.Equal(t, int64(3), r.metric(t, "signforms.queue.stored").(metricdata.Sum[int64]).DataPoints[0].Value)

@@ -98,7 +98,7 @@ func serve(q *queue.Queue) string {
 
 // appending are functions that append a line to the journal for each event, in one write.
 func appending(file *os.File, fail bool) webhook.Funcs {
-	return webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	return webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		if fail && rand.N(20) == 0 {
 			return errors.New("now and then")
 		}
@@ -121,7 +121,7 @@ func dying(file *os.File) webhook.Funcs {
 // waiting are functions of which the first waits for standard input after its line is in the journal.
 func waiting(file *os.File, stdin *bufio.Reader) webhook.Funcs {
 	var once sync.Once
-	return webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	return webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		_, err := file.WriteString(name(e) + "\n")
 		once.Do(func() { stdin.ReadString('\n') })
 		return err

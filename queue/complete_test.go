@@ -68,7 +68,7 @@ func TestComplete(t *testing.T) {
 	}})
 	s.accept(q, completed("sound", 1), completed("sound", 2), completed("error", 1), completed("panic", 1), completed("forgotten", 1), completed("lost", 1), completed("stale", 1),
 		completed("late", 1), completed("late", 2))
-	stop := s.run(q, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+	stop := s.run(q, webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 		mu.Lock()
 		tries[name(e)]++
 		first := tries[name(e)] == 1
@@ -122,7 +122,7 @@ func TestCompleteElsewhere(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(&queue.Options{Retries: []time.Duration{}})
 	s.accept(q, completed("a", 1))
-	s.run(q, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error { return queue.Complete(ctx, nil) }})
+	s.run(q, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error { return queue.Complete(ctx, nil) }})
 	s.settled(q)
 	require.Contains(t, s.list(q, queue.Filter{})[0].Error, "SQLite")
 }
@@ -132,7 +132,7 @@ func TestCompleteInAnotherSchema(t *testing.T) {
 	other.s.queue(nil)
 	q := l.s.queue(&queue.Options{Retries: []time.Duration{}})
 	l.s.accept(q, completed("a", 1), completed("b", 1))
-	l.s.run(q, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+	l.s.run(q, webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 		if e.SubjectID() == "a" {
 			return queue.Complete(ctx, nil)
 		}

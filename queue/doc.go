@@ -18,7 +18,7 @@
 //
 // # Functions and their time
 //
-// [Queue.Run] calls an event's function as [webhook.Handler] does: the one for its type, else Other. An event without a
+// [Queue.Run] calls an event's function as [webhook.Handler] does: the one for its type, else Default. An event without a
 // function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error and a panic
 // count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
 //

@@ -132,7 +132,7 @@ func TestRunAfterASilentFailover(t *testing.T) {
 	q := s.queue(&queue.Options{Logger: log.logger()})
 	receiver := p.beside(s).queue(nil)
 	began := make(chan string, 9)
-	s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		began <- name(e)
 		return nil
 	}})
@@ -176,7 +176,7 @@ func TestFrozenTransactionHoldsNoLine(t *testing.T) {
 				require.Error(t, err)
 			default:
 				began := make(chan struct{}, 9)
-				s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+				s.run(q, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 					began <- struct{}{}
 					return nil
 				}})
@@ -204,7 +204,7 @@ func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	first := s.queue(&queue.Options{Timeout: time.Second, Grace: -1}) // it must come as far as hangs in time
 	s.accept(first, completed("a", 1))
 	hangs, goOn := make(chan struct{}, 1), make(chan struct{})
-	s.run(first, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+	s.run(first, webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 		tx, err := l.enter(ctx, e)
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	defer close(goOn)
 	<-hangs
 	second := s.queue(&queue.Options{Grace: -1})
-	s.run(second, webhook.Funcs{Other: func(context.Context, webhook.Event) error { return nil }})
+	s.run(second, webhook.Funcs{Default: func(context.Context, webhook.Event) error { return nil }})
 	changed := make(chan error, 2)
 	go func() {
 		_, err := second.Erase(t.Context(), queue.Filter{Document: "a"})

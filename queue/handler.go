@@ -113,7 +113,7 @@ func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
 
 // serveVerified answers a genuine delivery.
 func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
-	events, err := webhook.EventsFrom(r.Context())
+	events, err := webhook.EventsFromContext(r.Context())
 	if err != nil {
 		q.Logger.LogAttrs(r.Context(), slog.LevelWarn, "queue: delivery refused", slog.String("error", err.Error()))
 		answer(w, receipt{}, err, http.StatusBadRequest, "invalid_payload")

@@ -223,7 +223,7 @@ func name(e webhook.Event) string {
 
 // noting are functions that note every event and then do what do says.
 func (j *journal) noting(do func(context.Context, webhook.Event) error) webhook.Funcs {
-	return webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+	return webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 		j.note(name(e))
 		if do == nil {
 			return nil
@@ -281,7 +281,7 @@ func hold(event string, began chan<- struct{}, goOn <-chan struct{}) func(contex
 func failing(text string) webhook.Funcs {
 	fail := func() error { return errors.New(text) }
 	return webhook.Funcs{
-		Other:   func(context.Context, webhook.Event) error { return fail() },
+		Default: func(context.Context, webhook.Event) error { return fail() },
 		Unknown: func(context.Context, *webhook.UnknownEvent) error { return fail() },
 	}
 }

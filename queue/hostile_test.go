@@ -31,7 +31,7 @@ func TestUnreadableErrorsAndHooksThatPanic(t *testing.T) {
 				panic("settled")
 			},
 		})
-		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 			if e.SubjectID() == "nil" {
 				return queue.RetryAfter((*nilError)(nil), 0)
 			}

@@ -223,8 +223,8 @@ func TestSuspendedWorkerChangesNothing(t *testing.T) {
 		defer file.Close()
 		began, goOn := make(chan struct{}, 1), make(chan struct{})
 		write, wait := appending(file, false), hold("a/2", began, goOn)
-		s.run(q, webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
-			return errors.Join(write.Other(ctx, e), wait(ctx, e))
+		s.run(q, webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
+			return errors.Join(write.Default(ctx, e), wait(ctx, e))
 		}})
 		<-began // the line is this process's now
 		c.resume()

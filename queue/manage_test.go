@@ -24,7 +24,7 @@ import (
 func signed(template string, n string, signers ...string) *webhook.TemplateSigned {
 	e := &webhook.TemplateSigned{Document: webhook.Document{DocumentID: template, DocumentName: n}}
 	for _, id := range signers {
-		e.Signers = append(e.Signers, webhook.Signer{SignerID: id, Email: id + "@example.com"})
+		e.Signers = append(e.Signers, webhook.Signer{ID: id, Email: id + "@example.com"})
 	}
 	return e
 }
@@ -245,7 +245,7 @@ func TestErasedBytesAreInNoFile(t *testing.T) {
 	for n := range 20 {
 		s.accept(q, plant("done", n), plant("failed", n))
 	}
-	stop := s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	stop := s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		if e.SubjectID() == "failed" {
 			return errors.New("cannot send to " + planted)
 		}
@@ -289,7 +289,7 @@ func TestBusyCheckpointIsReported(t *testing.T) {
 func TestWhatIsKeptForHowLong(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{KeepBodies: time.Hour, KeepKeys: 48 * time.Hour, KeepFailed: 240 * time.Hour, Retries: []time.Duration{}})
-		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 			if e.SubjectID() == "failed" {
 				return errors.New("no")
 			}
@@ -379,7 +379,7 @@ func TestNote(t *testing.T) {
 		require.Equal(s, "\uFFFD"+strings.Repeat("é", 99)+"\uFFFD", notes[3])
 
 		seen := make(chan string, 4)
-		stop := s.run(q, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+		stop := s.run(q, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error {
 			entry, _ := queue.EntryFrom(ctx)
 			seen <- entry.Note
 			return nil

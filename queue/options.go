@@ -65,8 +65,8 @@ type Options struct {
 
 	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its ctx is that of the
 	// function, ended. When a process dies during a run, the process that finds the event after the lease reports it, as
-	// Retrying or GivenUp with Duration 0. It should return quickly. A panic in it is logged and changes nothing else. nil
-	// means no call.
+	// Retrying or FailedPermanently with Duration 0. It should return quickly. A panic in it is logged and changes
+	// nothing else. nil means no call.
 	OnSettled func(context.Context, Settled)
 
 	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at debug level for each event
@@ -100,17 +100,17 @@ type Settled struct {
 	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
 }
 
-// Outcome is the outcome of one run of a function. GivenUp is final. This is different in package webhook, where an
-// event that failed may be delivered again.
+// Outcome is the outcome of one run of a function. An outcome that [webhook.Outcome] has too has the same word. A failed
+// run is Retrying here, because the queue repeats it, and failed there, because only another delivery does.
 type Outcome string
 
 // The outcomes of a run.
 const (
-	Processed Outcome = "processed" // done, or the event has no function
-	Retrying  Outcome = "retrying"  // failed, and tried again at Settled.Retry
-	GivenUp   Outcome = "failed"    // failed for good, and listed until it is retried or erased; or failed after it was erased while it ran
-	Released  Outcome = "released"  // interrupted by the end of Run, not counted as a try
-	Stale     Outcome = "stale"     // not stored: the lease had ended, the store did not answer, or ErrLost
+	Processed         Outcome = "processed"          // done, or the event has no function
+	Retrying          Outcome = "retrying"           // failed, and tried again at Settled.Retry
+	FailedPermanently Outcome = "failed_permanently" // not tried again, and listed until it is retried or erased; or failed after it was erased while it ran
+	Released          Outcome = "released"           // interrupted by the end of Run, not counted as a try
+	Stale             Outcome = "stale"              // not stored: the lease had ended, the store did not answer, or ErrLost
 )
 
 // settings are Options with their defaults.

@@ -96,8 +96,8 @@ func namedIDs(e webhook.Event) []string {
 func idsOf(signers []webhook.Signer) []string {
 	var ids []string
 	for _, s := range signers {
-		if s.SignerID != "" {
-			ids = append(ids, s.SignerID)
+		if s.ID != "" {
+			ids = append(ids, s.ID)
 		}
 	}
 	return ids

@@ -44,7 +44,7 @@ var errShutdown = errors.New("queue: Run is ending")
 // [ErrAbandoned].
 func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 	if reflect.ValueOf(on).IsZero() {
-		return errors.New("queue: Run: Funcs has no function: set at least one, Other for all events")
+		return errors.New("queue: Run: Funcs has no function: set at least one, Default for all events")
 	}
 	if !q.running.CompareAndSwap(false, true) {
 		return errors.New("queue: Run is running in this Queue already: set Options.Workers to work on more lines at once")

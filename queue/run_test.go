@@ -124,7 +124,7 @@ func TestTooManyAbandonedFunctions(t *testing.T) {
 		for line := range 120 {
 			s.accept(q, completed(fmt.Sprint(line), 1))
 		}
-		err := q.Run(s.Context(), webhook.Funcs{Other: func(context.Context, webhook.Event) error { <-never; return nil }})
+		err := q.Run(s.Context(), webhook.Funcs{Default: func(context.Context, webhook.Event) error { <-never; return nil }})
 		require.ErrorIs(s, err, queue.ErrAbandoned)
 	})
 }

@@ -234,7 +234,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 			return settledForGood, nil
 		}
 		if !pending || tries > 0 && (webhook.IsPermanent(err) || tries >= r.maxTries) {
-			s.Outcome, s.Retry = GivenUp, time.Time{}
+			s.Outcome, s.Retry = FailedPermanently, time.Time{}
 			_, stored = t.exec(markFailed, c.entry.ID, at.now, text)
 			return settledForGood, stored
 		}

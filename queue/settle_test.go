@@ -50,7 +50,7 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 				began, goOn := make(chan time.Time, 1), make(chan struct{})
 				defer close(goOn)
 				s.accept(q, completed("a", 1))
-				stop := s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+				stop := s.run(q, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 					began <- time.Now()
 					<-goOn
 					return nil
@@ -68,7 +68,7 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 				}
 				s.accept(q, completed("a", 2))
 				called := make(chan time.Time, 9)
-				next := s.lookUntil(other, 10*time.Minute, called, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+				next := s.lookUntil(other, 10*time.Minute, called, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 					called <- time.Now()
 					return nil
 				}})
@@ -114,7 +114,7 @@ func TestRetryOfARunningEvent(t *testing.T) {
 				q := s.queue(&queue.Options{Retries: []time.Duration{8 * time.Hour}})
 				began, goOn := make(chan int, 9), make(chan struct{})
 				s.accept(q, completed("a", 1))
-				s.run(q, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+				s.run(q, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error {
 					entry, _ := queue.EntryFrom(ctx)
 					began <- entry.Attempts
 					<-goOn
@@ -143,7 +143,7 @@ func TestRetryOfAnEventThatTheEndOfRunInterrupts(t *testing.T) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
 		began := make(chan struct{}, 1)
 		s.accept(q, completed("a", 1))
-		stop := s.run(q, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+		stop := s.run(q, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error {
 			began <- struct{}{}
 			<-ctx.Done()
 			return ctx.Err()
@@ -166,7 +166,7 @@ func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
 		ran := make(chan struct{}, 1)
 		broken, first := true, true
 		s.accept(q, completed("a", 1))
-		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 			switch {
 			case name(e) == "a/2" && first:
 				first = false
@@ -202,7 +202,7 @@ func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
 		began, goOn := make(chan struct{}), make(chan struct{})
 		second := make(chan struct{}, 1)
 		s.accept(q, completed("a", 1), completed("a", 2))
-		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 			if name(e) == "a/2" {
 				second <- struct{}{}
 				return nil
@@ -220,7 +220,7 @@ func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
 		require.NoError(s, err)
 		require.Equal(s, 1, n)
 		s.soon("a/2 ran", func() bool { return len(second) > 0 })
-		require.Equal(s, queue.GivenUp, <-outcomes, "an erased event is not tried again")
+		require.Equal(s, queue.FailedPermanently, <-outcomes, "an erased event is not tried again")
 	})
 }
 
@@ -230,7 +230,7 @@ func TestAbandonedAtTheEndOfRunCountsNoTry(t *testing.T) {
 		began, goOn := make(chan struct{}), make(chan struct{})
 		var j journal
 		s.accept(q, completed("a", 1))
-		stop := s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		stop := s.run(q, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 			began <- struct{}{}
 			<-goOn
 			return nil
@@ -261,7 +261,7 @@ func TestEventIsStartedBeforeItIsGivenUp(t *testing.T) {
 		die := `UPDATE signforms_lines SET lease = 1, due = 1, token = 7`
 		s.exec(die + ", head = (SELECT id FROM signforms_events)")
 		began, goOn := make(chan struct{}, 1), make(chan struct{})
-		stop := s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		stop := s.run(q, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 			began <- struct{}{}
 			<-goOn
 			return nil
@@ -317,7 +317,7 @@ func TestLagOfALineThatGoesOn(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Timeout: 5 * time.Hour})
 		began, goOn := make(chan struct{}), make(chan struct{})
-		s.run(q, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+		s.run(q, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 			began <- struct{}{}
 			<-goOn
 			return nil

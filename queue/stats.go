@@ -32,13 +32,13 @@ type Stats struct {
 	ProcessedLastMinute int
 	FailedLastMinute    int // events that were given up
 
-	Stored     int64 // new events
-	Duplicates int64 // events that were received before
-	Refused    int64 // deliveries answered 503
-	Processed  int64
-	Retried    int64 // failed tries that are repeated
-	GivenUp    int64 // events that failed for good, and those that failed after they were erased while they ran
-	Abandoned  int64 // functions that were abandoned and have not returned yet
+	Stored            int64 // new events
+	Duplicates        int64 // events that were received before
+	Refused           int64 // deliveries answered 503
+	Processed         int64
+	Retried           int64 // failed tries that are repeated
+	FailedPermanently int64 // events that failed for good, and those that failed after they were erased while they ran
+	Abandoned         int64 // functions that were abandoned and have not returned yet
 }
 
 // Blocked is a line whose first event waits for its next try, and the later ones with it.
@@ -59,7 +59,7 @@ const maxBlocked = 10
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{
 		Stored: q.count.stored.Load(), Duplicates: q.count.duplicates.Load(), Refused: q.count.refused.Load(),
-		Processed: q.count.processed.Load(), Retried: q.count.retried.Load(), GivenUp: q.count.failed.Load(),
+		Processed: q.count.processed.Load(), Retried: q.count.retried.Load(), FailedPermanently: q.count.failed.Load(),
 		Abandoned: q.count.abandoned.Load(),
 	}
 	now := q.now()

@@ -21,7 +21,7 @@ func TestStatsShowABlockedLine(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 		goOn := make(chan struct{})
-		s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 			switch e.SubjectID() {
 			case "poison":
 				return errors.New("no luck")
@@ -90,7 +90,7 @@ func TestPlansOnSQLite(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 	s.accept(q, completed("waits", 1), completed("sound", 1))
-	stop := s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	stop := s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		if e.SubjectID() == "waits" {
 			return errors.New("no luck")
 		}

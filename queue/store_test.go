@@ -208,7 +208,7 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 				ctx, cancel := context.WithCancel(s.Context())
 				ended := make(chan error, 1)
 				go func() {
-					ended <- q.Run(ctx, webhook.Funcs{Other: func(ctx context.Context, _ webhook.Event) error {
+					ended <- q.Run(ctx, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error {
 						close(began)
 						if c.after < 0 {
 							<-ctx.Done()
@@ -238,7 +238,7 @@ func TestOutcomeWaitsForTheStore(t *testing.T) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
 		began, goOn := make(chan struct{}, 1), make(chan struct{})
-		stop := s.run(q, webhook.Funcs{Other: hold("a/1", began, goOn)})
+		stop := s.run(q, webhook.Funcs{Default: hold("a/1", began, goOn)})
 		<-began
 		unlock := s.lock()
 		close(goOn)

@@ -16,7 +16,7 @@ import (
 // Events of a type that is not known run in the order of receipt with the known ones about the same thing.
 func TestUnknownTypesKeepTheOrder(t *testing.T) {
 	template := func(n int) string {
-		return string(webhooktest.Payload(&webhook.TemplateViewed{Document: webhook.Document{DocumentID: "t", DocumentName: fmt.Sprint(n)}, Signers: []webhook.Signer{{SignerID: "s1"}, {SignerID: "s2"}}}))
+		return string(webhooktest.Payload(&webhook.TemplateViewed{Document: webhook.Document{DocumentID: "t", DocumentName: fmt.Sprint(n)}, Signers: []webhook.Signer{{ID: "s1"}, {ID: "s2"}}}))
 	}
 	for name, c := range map[string]struct{ known, unknown string }{
 		"document":    {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":"declined","documentId":"a","n":%d}`},
@@ -49,7 +49,7 @@ func TestUnknownTypesKeepTheOrder(t *testing.T) {
 					return nil
 				}
 				s.run(q, webhook.Funcs{
-					Other:   func(ctx context.Context, _ webhook.Event) error { return note(ctx, " known") },
+					Default: func(ctx context.Context, _ webhook.Event) error { return note(ctx, " known") },
 					Unknown: func(ctx context.Context, _ *webhook.UnknownEvent) error { return note(ctx, " unknown") },
 				})
 				<-began

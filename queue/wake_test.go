@@ -38,7 +38,7 @@ func TestOtherProcessesWakeRun(t *testing.T) {
 	eachStore(t, func(s stage) {
 		receiver, worker := s.queue(nil), s.queue(hourly())
 		called := make(chan string, 9)
-		s.run(worker, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+		s.run(worker, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 			called <- name(e)
 			if name(e) == "a/1" {
 				return errors.New("no")
@@ -82,7 +82,7 @@ func TestListeningAgain(t *testing.T) {
 		}, time.Minute, 10*time.Millisecond)
 	}
 	called := make(chan string, 9)
-	stop := s.run(worker, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	stop := s.run(worker, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		called <- name(e)
 		return nil
 	}})
@@ -104,7 +104,7 @@ func TestFrozenListener(t *testing.T) {
 	defer p.end()
 	q := s.queue(nil)
 	called := make(chan string, 9)
-	stop := s.run(q, webhook.Funcs{Other: func(_ context.Context, e webhook.Event) error {
+	stop := s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
 		called <- name(e)
 		return nil
 	}})

@@ -157,7 +157,7 @@ func (r *runner) note(c *claim, s *Settled) {
 	case Retrying:
 		r.count.retried.Add(1)
 		r.log(slog.LevelWarn, "queue: event failed, will be tried again", &c.entry, append(attrs, slog.Time("retry", s.Retry))...)
-	case GivenUp:
+	case FailedPermanently:
 		r.count.failed.Add(1)
 		r.log(slog.LevelError, "queue: event failed for good", &c.entry, attrs...)
 	case Released:

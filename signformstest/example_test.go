@@ -33,7 +33,7 @@ func Example() {
 			fmt.Println("signed by all:", e.DocumentName)
 			return nil
 		},
-		Other: func(_ context.Context, e webhook.Event) error {
+		Default: func(_ context.Context, e webhook.Event) error {
 			fmt.Println(e.EventType())
 			return nil
 		},

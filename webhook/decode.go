@@ -43,7 +43,7 @@ type decoder struct {
 	scan      jsonscan.Scanner
 	notObject bool // the payload is neither an object nor an array
 	signers   chunk[Signer]
-	answers   chunk[Answer]
+	answers   chunk[FormAnswer]
 	fields    chunk[Field]
 	cur       element
 }

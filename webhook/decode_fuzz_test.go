@@ -89,7 +89,7 @@ func (p *plain) document() webhook.Document {
 
 func (p *plain) signer() webhook.Signer {
 	return webhook.Signer{Email: read[string](p, "email"), Name: read[string](p, "name"), Status: read[webhook.SignerStatus](p, "status"),
-		SignerIP: read[string](p, "signerIp"), RoleTitle: read[string](p, "roleTitle"), SignerID: read[string](p, "signerId"),
+		IP: read[string](p, "signerIp"), RoleTitle: read[string](p, "roleTitle"), ID: read[string](p, "signerId"),
 		HasDeclined: read[bool](p, "hasDeclined"), SigningOrderNo: read[int](p, "signingOrderNo")}
 }
 
@@ -110,11 +110,11 @@ func (p *plain) actor(key, atKey string) (webhook.Signer, time.Time) {
 	return s, at.UTC()
 }
 
-func (p *plain) answers() []webhook.Answer {
-	var list []webhook.Answer
+func (p *plain) answers() []webhook.FormAnswer {
+	var list []webhook.FormAnswer
 	for _, raw := range read[[]json.RawMessage](p, "response") {
 		one := newPlain(raw)
-		list = append(list, webhook.Answer{ID: read[string](&one, "id"), Question: read[string](&one, "question"), Answer: read[string](&one, "answer")})
+		list = append(list, webhook.FormAnswer{ID: read[string](&one, "id"), Question: read[string](&one, "question"), Answer: read[string](&one, "answer")})
 		p.misfit = p.misfit || one.misfit
 	}
 	return list

@@ -119,7 +119,7 @@ func TestParseConverts(t *testing.T) {
 	require.Nil(t, e.FieldErrors())
 	require.Equal(t, webhook.Document{DocumentName: "2026", DocumentID: "true"}, e.Document)
 	require.True(t, e.IsSigningOrder)
-	require.Equal(t, []webhook.Signer{{SignerID: "5", HasDeclined: true, SigningOrderNo: 1}, {SignerID: "1.50", SigningOrderNo: 2}, {}, {SigningOrderNo: 10}}, e.Signers)
+	require.Equal(t, []webhook.Signer{{ID: "5", HasDeclined: true, SigningOrderNo: 1}, {ID: "1.50", SigningOrderNo: 2}, {}, {SigningOrderNo: 10}}, e.Signers)
 	require.Equal(t, time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), e.SignedBy.SignedAt)
 }
 
@@ -218,7 +218,7 @@ func TestParseDuplicateKeys(t *testing.T) {
 		require.Equal(t, []string{field}, fieldsOf(parseOne(t, body)), body)
 	}
 	answer := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"id":{},"id":"i","question":{},"question":null}]}`)
-	require.Equal(t, []webhook.Answer{{ID: "i"}}, answer.(*webhook.FormResponse).Answers)
+	require.Equal(t, []webhook.FormAnswer{{ID: "i"}}, answer.(*webhook.FormResponse).Answers)
 }
 
 func TestParseCopiesThePayload(t *testing.T) {

@@ -15,12 +15,12 @@ type Outcome int
 
 // The outcomes. The zero value is none of them.
 const (
-	OutcomeProcessed Outcome = iota + 1 // its function returned nil
-	OutcomeGivenUp                      // its function returned an error marked Permanent; acknowledged
-	OutcomeIgnored                      // no function is set for it; acknowledged
-	OutcomeRepeated                     // processed before, not run again
-	OutcomePutOff                       // not run: it is being processed elsewhere, the replay store failed, or the request's deadline passed
-	OutcomeFailed                       // its function failed or panicked, or it could not be decoded
+	OutcomeProcessed         Outcome = iota + 1 // its function returned nil
+	OutcomeFailedPermanently                    // its function returned an error marked Permanent; acknowledged
+	OutcomeIgnored                              // no function is set for it; acknowledged
+	OutcomeRepeated                             // processed before, not run again
+	OutcomeDeferred                             // not run: it is being processed elsewhere, the replay store failed, or the request's deadline passed
+	OutcomeFailed                               // its function failed or panicked, or it could not be decoded
 )
 
 // outcomes has the name of each outcome, and how it is logged when there is no error.
@@ -29,15 +29,15 @@ var outcomes = [...]struct {
 	level   slog.Level
 	message string
 }{
-	OutcomeProcessed: {name: "processed", level: slog.LevelDebug, message: "webhook: event processed"},
-	OutcomeGivenUp:   {name: "given_up", level: slog.LevelWarn, message: "webhook: event given up"},
-	OutcomeIgnored:   {name: "ignored", level: slog.LevelInfo, message: "webhook: event acknowledged, no function is set for it"},
-	OutcomeRepeated:  {name: "repeated", level: slog.LevelInfo, message: "webhook: event skipped, it was processed before"},
-	OutcomePutOff:    {name: "put_off", level: slog.LevelWarn, message: "webhook: event put off"},
-	OutcomeFailed:    {name: "failed", level: slog.LevelWarn, message: "webhook: event failed"},
+	OutcomeProcessed:         {name: "processed", level: slog.LevelDebug, message: "webhook: event processed"},
+	OutcomeFailedPermanently: {name: "failed_permanently", level: slog.LevelWarn, message: "webhook: event failed permanently"},
+	OutcomeIgnored:           {name: "ignored", level: slog.LevelInfo, message: "webhook: event acknowledged, no function is set for it"},
+	OutcomeRepeated:          {name: "repeated", level: slog.LevelInfo, message: "webhook: event skipped, it was processed before"},
+	OutcomeDeferred:          {name: "deferred", level: slog.LevelWarn, message: "webhook: event deferred"},
+	OutcomeFailed:            {name: "failed", level: slog.LevelWarn, message: "webhook: event failed"},
 }
 
-// String returns the outcome as a word for logs and metrics: processed, given_up, ignored, repeated, put_off or failed.
+// String returns the outcome as a word for logs and metrics: processed, failed_permanently, ignored, repeated, deferred or failed.
 func (o Outcome) String() string {
 	if o < OutcomeProcessed || o > OutcomeFailed {
 		return fmt.Sprintf("Outcome(%d)", int(o))
@@ -124,7 +124,7 @@ func (d *delivery) reply() reply {
 	switch {
 	case d.count[OutcomeFailed] > 0 || finished < len(d.events):
 		return replyFailed
-	case d.count[OutcomePutOff] > 0:
+	case d.count[OutcomeDeferred] > 0:
 		return replyUnavailable
 	case d.count[OutcomeRepeated] > 0 && d.count[OutcomeRepeated] == len(d.events):
 		return replyDuplicate
@@ -143,7 +143,7 @@ func (d *delivery) process(ev Event) {
 		d.finish(OutcomeFailed, err, 0)
 		return
 	case d.ctx.over():
-		d.finish(OutcomePutOff, fmt.Errorf("the request's deadline passed: %w", context.DeadlineExceeded), 0)
+		d.finish(OutcomeDeferred, fmt.Errorf("the request's deadline passed: %w", context.DeadlineExceeded), 0)
 		return
 	case d.store == nil:
 		d.call(run, nil)
@@ -152,11 +152,11 @@ func (d *delivery) process(ev Event) {
 	key := d.keys.next(ev.source())
 	switch state, err := d.begin(key); {
 	case err != nil:
-		d.finish(OutcomePutOff, err, 0)
+		d.finish(OutcomeDeferred, err, 0)
 	case state == ReplayDone:
 		d.finish(OutcomeRepeated, nil, 0)
 	case state == ReplayBusy:
-		d.finish(OutcomePutOff, ErrEventBusy, 0)
+		d.finish(OutcomeDeferred, ErrEventBusy, 0)
 	default:
 		d.call(run, &key)
 	}
@@ -221,7 +221,7 @@ func outcomeOf(err error) Outcome {
 	case err == nil:
 		return OutcomeProcessed
 	case IsPermanent(err):
-		return OutcomeGivenUp
+		return OutcomeFailedPermanently
 	}
 	return OutcomeFailed
 }
@@ -334,10 +334,10 @@ func (c *deliveryContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// VerifiedFrom returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a
+// VerifiedFromContext returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a
 // function that a [Handler] calls, of a hook that is called for an event, or of a request that passed
 // [Verifier.Middleware]. In functions and hooks Payload is nil; the event's Raw returns its part.
-func VerifiedFrom(ctx context.Context) (Verified, bool) {
+func VerifiedFromContext(ctx context.Context) (Verified, bool) {
 	verified, ok := ctx.Value(verifiedKey{}).(*Verified)
 	if !ok {
 		return Verified{}, false

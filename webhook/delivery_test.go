@@ -33,7 +33,7 @@ func record(ran *[]string) webhook.Funcs {
 		TemplateSigned:     func(_ context.Context, ev *webhook.TemplateSigned) error { return note("TemplateSigned", ev) },
 		TemplateResponse:   func(_ context.Context, ev *webhook.TemplateResponse) error { return note("TemplateResponse", ev) },
 		Unknown:            func(_ context.Context, ev *webhook.UnknownEvent) error { return note("Unknown", ev) },
-		Other:              func(_ context.Context, ev webhook.Event) error { return note("Other", ev) },
+		Default:            func(_ context.Context, ev webhook.Event) error { return note("Default", ev) },
 	}
 }
 
@@ -71,17 +71,17 @@ func TestFuncs(t *testing.T) {
 	}, ran)
 }
 
-func TestFuncsOther(t *testing.T) {
+func TestFuncs_default(t *testing.T) {
 	var ran []string
-	other := webhook.Funcs{Other: record(&ran).Other}
+	other := webhook.Funcs{Default: record(&ran).Default}
 	var problems []error
 	h := webhook.NewHandler(newVerifier(t, nil), other, &webhook.HandlerOptions{
 		OnError: func(_ context.Context, err error) { problems = append(problems, err) },
 	})
 	requireAnswer(t, serve(h, batch()), 500, `{"status":"failed"}`)
 	require.Len(t, ran, 8)
-	require.Equal(t, "Other new_thing", ran[7])
-	require.Len(t, problems, 1, "the event that could not be decoded is not for Other")
+	require.Equal(t, "Default new_thing", ran[7])
+	require.Len(t, problems, 1, "the event that could not be decoded is not for Default")
 	var problem *webhook.EventError
 	require.ErrorAs(t, problems[0], &problem)
 	require.Equal(t, 8, problem.Index)
@@ -166,7 +166,7 @@ func TestFunctionContext(t *testing.T) {
 				assert.NoError(t, ctx.Err())
 				assert.NoError(t, context.Cause(ctx))
 				assert.Equal(t, "value", ctx.Value(key{}))
-				verified, ok := webhook.VerifiedFrom(ctx)
+				verified, ok := webhook.VerifiedFromContext(ctx)
 				assert.True(t, ok)
 				assert.Equal(t, webhook.Verified{Timestamp: noon}, verified)
 				deadline, ok := ctx.Deadline()
@@ -181,7 +181,7 @@ func TestFunctionContext(t *testing.T) {
 				assert.Equal(t, context.DeadlineExceeded, ctx.Err())
 				return ctx.Err()
 			},
-			Other: func(ctx context.Context, _ webhook.Event) error {
+			Default: func(ctx context.Context, _ webhook.Event) error {
 				ran++
 				kept = ctx
 				return nil

@@ -12,7 +12,7 @@
 //
 // # Other ways to use it
 //
-//   - A handler of your own: put [Verifier.Middleware] before it and call [EventsFrom].
+//   - A handler of your own: put [Verifier.Middleware] before it and call [EventsFromContext].
 //   - Without net/http, as in a function behind an API gateway: give header and body to [Handler.Receive].
 //   - Store events first and process them later: [Verifier.Events], [ReplayKeys] and [Funcs.Dispatch].
 //   - Tests: package webhooktest makes signed requests.

@@ -46,7 +46,7 @@ type element struct {
 	formResponseID  string
 	formTitle       string
 	respondentEmail string
-	answers         []Answer
+	answers         []FormAnswer
 	fields          []Field
 	fieldAt         map[string]int // index in fields by key, once there are many
 	nullFields      bool           // some of fields are marked with nullKind

@@ -69,7 +69,7 @@ type FormResponse struct {
 	FormTitle       string
 	FinishedPDFURL  string // finishedPdfUrl, or documentUrl in older deliveries
 	RespondentEmail string
-	Answers         []Answer // response, in the form's order
+	Answers         []FormAnswer // response, in the form's order
 }
 
 // SignatureViewed (new_signature_pdf_individual_viewed): a signer has opened a PDF document.
@@ -154,9 +154,9 @@ type Signer struct {
 	Email          string
 	Name           string
 	Status         SignerStatus
-	SignerIP       string // PDF documents
+	IP             string // PDF documents
 	RoleTitle      string // templates
-	SignerID       string // templates
+	ID             string // templates
 	HasDeclined    bool
 	SigningOrderNo int // place in the signing order, in signed events; 0 when the delivery gives none
 }
@@ -186,8 +186,8 @@ const (
 	SignerSigned  SignerStatus = "SIGNED"
 )
 
-// Answer is one question of a form and what the respondent answered.
-type Answer struct {
+// FormAnswer is one question of a form and what the respondent answered.
+type FormAnswer struct {
 	ID       string
 	Question string
 	Answer   string // its JSON text where the service sends something other than a string; that it may is not documented
@@ -251,26 +251,26 @@ func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 func (e *UnknownEvent) SubjectID() string { return e.subject }
 
 // SignerIDs returns the ids of Signers and ViewedBy. See [Event].
-func (e *SignatureViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.SignerID) }
+func (e *SignatureViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.ID) }
 
 // SignerIDs returns the ids of Signers and SignedBy. See [Event].
-func (e *SignatureSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.SignerID) }
+func (e *SignatureSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.ID) }
 
 // SignerIDs returns the ids of Signers. See [Event].
 func (e *SignatureCompleted) SignerIDs() []string { return signerIDs(e.Signers, "") }
 
 // SignerIDs returns the ids of Signers and ViewedBy. See [Event].
-func (e *TemplateViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.SignerID) }
+func (e *TemplateViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.ID) }
 
 // SignerIDs returns the ids of Signers and SignedBy. See [Event].
-func (e *TemplateSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.SignerID) }
+func (e *TemplateSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.ID) }
 
 // SignerIDs returns the ids of Signers. See [Event].
 func (e *TemplateResponse) SignerIDs() []string { return signerIDs(e.Signers, "") }
 
 func signerIDs(signers []Signer, actor string) (ids []string) {
 	for i := range signers {
-		if id := signers[i].SignerID; id != "" {
+		if id := signers[i].ID; id != "" {
 			ids = append(ids, id)
 		}
 	}

@@ -31,7 +31,7 @@ func ExampleNewHandler() {
 			// DocumentID is the template's. The signers tell one document from the others that were made of it.
 			name := ev.DocumentID
 			for _, s := range ev.Signers {
-				name += "-" + s.SignerID
+				name += "-" + s.ID
 			}
 			return fetchPDF(ctx, name+".pdf", ev.FinishedPDFURL)
 		},
@@ -43,8 +43,8 @@ func ExampleNewHandler() {
 	log.Fatal(server.ListenAndServe())
 }
 
-func saveAnswers(context.Context, string, []webhook.Answer) error { return nil }
-func fetchPDF(context.Context, string, string) error              { return nil }
+func saveAnswers(context.Context, string, []webhook.FormAnswer) error { return nil }
+func fetchPDF(context.Context, string, string) error                  { return nil }
 
 // A test of your receiver needs neither network nor service.
 func Example_testing() {
@@ -68,7 +68,7 @@ func Example_testing() {
 	deliver(webhooktest.Sample(webhook.TypeFormResponse))
 	clock.Advance(10 * time.Hour)
 	deliver(webhooktest.Sample(webhook.TypeFormResponse)) // the same once more
-	deliver(webhooktest.Payload(&webhook.FormResponse{FormID: "intake", Answers: []webhook.Answer{{ID: "q1", Answer: "yes"}}}))
+	deliver(webhooktest.Payload(&webhook.FormResponse{FormID: "intake", Answers: []webhook.FormAnswer{{ID: "q1", Answer: "yes"}}}))
 	// Output:
 	// form response with 3 answers
 	// 200 {"status":"ok"}
@@ -91,7 +91,7 @@ func ExampleVerifier_Middleware() {
 		})
 	}
 	handler := chain(announce, verifier.Middleware(nil))(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		events, err := webhook.EventsFrom(r.Context())
+		events, err := webhook.EventsFromContext(r.Context())
 		if err != nil {
 			http.Error(w, "not a delivery", http.StatusBadRequest)
 			return
@@ -138,8 +138,8 @@ func ExampleNewVerifier_rotation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler := webhook.NewHandler(verifier, webhook.Funcs{Other: func(ctx context.Context, ev webhook.Event) error {
-		if delivery, _ := webhook.VerifiedFrom(ctx); delivery.Secret > 0 {
+	handler := webhook.NewHandler(verifier, webhook.Funcs{Default: func(ctx context.Context, ev webhook.Event) error {
+		if delivery, _ := webhook.VerifiedFromContext(ctx); delivery.SecretIndex > 0 {
 			fmt.Println(ev.EventType(), "was signed with the old secret")
 		}
 		return nil

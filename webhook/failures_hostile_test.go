@@ -74,7 +74,7 @@ func TestHostileErrors(t *testing.T) {
 			var results []webhook.EventResult
 			ran := map[string]int{}
 			body := `[{"webhookEvent":"a"},{"webhookEvent":"b"},{"webhookEvent":"c"}]`
-			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(_ context.Context, ev webhook.Event) error {
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(_ context.Context, ev webhook.Event) error {
 				ran[string(ev.EventType())]++
 				if ev.EventType() == "b" {
 					return fail()
@@ -103,7 +103,7 @@ func TestHostileErrors(t *testing.T) {
 func TestDispatchHostileErrors(t *testing.T) {
 	for name, fail := range hostileFailures() {
 		t.Run(name, func(t *testing.T) {
-			on := webhook.Funcs{Other: func(context.Context, webhook.Event) error { return fail() }}
+			on := webhook.Funcs{Default: func(context.Context, webhook.Event) error { return fail() }}
 			err := on.Dispatch(t.Context(), &webhook.FormResponse{})
 			require.Error(t, err)
 			require.NotEmpty(t, fmt.Sprint(err.Error(), errors.Is(err, context.Canceled), webhook.IsPermanent(err)))

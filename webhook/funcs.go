@@ -8,7 +8,7 @@ import (
 )
 
 // Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for
-// its type, else Other. They run concurrently for different deliveries and should be idempotent.
+// its type, else Default. They run concurrently for different deliveries and should be idempotent.
 //
 // The ctx has the values of the request's context. It ends after [HandlerOptions.Timeout] or at the request's deadline,
 // not when the sender hangs up. An error, a panic and [runtime.Goexit] are answered with 500; see [Permanent].
@@ -22,21 +22,21 @@ type Funcs struct {
 	TemplateResponse   func(context.Context, *TemplateResponse) error
 
 	// Unknown gets events of types that this package does not know, and events that could not be decoded
-	// ([UnknownEvent] says which). When it is nil, the former go to Other, and the latter are answered 500.
+	// ([UnknownEvent] says which). When it is nil, the former go to Default, and the latter are answered 500.
 	Unknown func(context.Context, *UnknownEvent) error
 
-	// Other gets every event that no function above is set for, except those that could not be decoded.
-	Other func(context.Context, Event) error
+	// Default gets every event that no function above is set for, except those that could not be decoded.
+	Default func(context.Context, Event) error
 }
 
 func (f *Funcs) empty() bool {
 	return f.FormResponse == nil && f.SignatureViewed == nil && f.SignatureSigned == nil &&
 		f.SignatureCompleted == nil && f.TemplateViewed == nil && f.TemplateSigned == nil &&
-		f.TemplateResponse == nil && f.Unknown == nil && f.Other == nil
+		f.TemplateResponse == nil && f.Unknown == nil && f.Default == nil
 }
 
 // ErrNoFunction is returned by [Funcs.Dispatch] for an event that no function is set for.
-var ErrNoFunction = errors.New("webhook: no function for this event: set the one for its type, or Funcs.Other for all events")
+var ErrNoFunction = errors.New("webhook: no function for this event: set the one for its type, or Funcs.Default for all events")
 
 // Dispatch runs the one function that is set for e and returns its error. It is for programs that get events from
 // elsewhere, such as a queue. The function gets ctx as it is, on a goroutine of its own. Dispatch waits for it, sets no
@@ -111,12 +111,12 @@ func (f *Funcs) pick(ev Event) function {
 	case *UnknownEvent:
 		run = bind(f.Unknown, e)
 		if run == nil && e.Err != nil {
-			// It is not for Other: a function that ignores what it does not know would lose it.
+			// It is not for Default: a function that ignores what it does not know would lose it.
 			return nil
 		}
 	}
 	if run == nil {
-		run = bind(f.Other, ev)
+		run = bind(f.Default, ev)
 	}
 	return run
 }

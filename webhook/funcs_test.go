@@ -32,7 +32,7 @@ func TestDispatch(t *testing.T) {
 			assert.Equal(t, "r", ev.FormResponseID)
 			return nil
 		}}, event: decode(form)},
-		{name: "made by hand", on: webhook.Funcs{Other: ignore}, event: &webhook.TemplateSigned{}},
+		{name: "made by hand", on: webhook.Funcs{Default: ignore}, event: &webhook.TemplateSigned{}},
 		{name: "error", on: failing(func() error { return cause }), event: decode(form), is: cause, text: "disk full"},
 		{name: "permanent", on: failing(func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }),
 			event: decode(form), is: cause, text: "saving: disk full", permanent: true},
@@ -42,7 +42,7 @@ func TestDispatch(t *testing.T) {
 		{name: "Goexit", on: failing(func() error { runtime.Goexit(); return nil }), event: decode(form), text: "runtime.Goexit"},
 		{name: "no function", on: webhook.Funcs{FormResponse: func(context.Context, *webhook.FormResponse) error { return cause }},
 			event: decode(unknown), is: webhook.ErrNoFunction, text: "no function for this event"},
-		{name: "undecodable", on: webhook.Funcs{Other: ignore}, event: decode(undecodable), text: "webhookEvent is not a string; Funcs.Unknown would take"},
+		{name: "undecodable", on: webhook.Funcs{Default: ignore}, event: decode(undecodable), text: "webhookEvent is not a string; Funcs.Unknown would take"},
 		{name: "undecodable taken", on: webhook.Funcs{Unknown: func(context.Context, *webhook.UnknownEvent) error { return nil }}, event: decode(undecodable)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestDispatch(t *testing.T) {
 }
 
 func failing(fail func() error) webhook.Funcs {
-	return webhook.Funcs{Other: func(context.Context, webhook.Event) error { return fail() }}
+	return webhook.Funcs{Default: func(context.Context, webhook.Event) error { return fail() }}
 }
 
 func TestIsPermanent(t *testing.T) {
@@ -101,7 +101,7 @@ func TestNilEvents(t *testing.T) {
 		nil, (*webhook.FormResponse)(nil), (*webhook.SignatureViewed)(nil), (*webhook.SignatureSigned)(nil), (*webhook.SignatureCompleted)(nil),
 		(*webhook.TemplateViewed)(nil), (*webhook.TemplateSigned)(nil), (*webhook.TemplateResponse)(nil), (*webhook.UnknownEvent)(nil),
 	} {
-		for _, on := range []webhook.Funcs{record(&ran), {Other: record(&ran).Other}, {}} {
+		for _, on := range []webhook.Funcs{record(&ran), {Default: record(&ran).Default}, {}} {
 			require.EqualError(t, on.Dispatch(t.Context(), ev), "webhook: event is nil: whatever stored or passed it has lost it")
 		}
 		events := []webhook.Event{&webhook.FormResponse{}, ev}

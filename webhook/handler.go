@@ -21,12 +21,12 @@ type HandlerOptions struct {
 	// [MemoryReplayStore] for this handler alone, on the Verifier's clock. Several processes need a shared store.
 	ReplayStore ReplayStore
 
-	// AllowRepeats switches the replay store off: every genuine delivery runs, however often it arrives.
-	AllowRepeats bool
+	// DisableReplayProtection switches the replay store off: every genuine delivery runs, however often it arrives.
+	DisableReplayProtection bool
 
-	// ReplayKeep is how long a processed event is remembered. Default 24 hours; at least twice the
+	// ReplayTTL is how long a processed event is remembered. Default 24 hours; at least twice the
 	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
-	ReplayKeep time.Duration
+	ReplayTTL time.Duration
 
 	// OnError is called with an *[EventError] once for each event that failed, or was processed although a field of it
 	// could not be read; not for one that is ignored or repeated. It is called with a *[RefusedError] for each delivery
@@ -75,7 +75,7 @@ const (
 )
 
 // NewHandler returns a Handler that runs the functions of on. opts may be nil. It panics when the Verifier is nil or
-// zero, when on has no function, when a duration is negative, and when both AllowRepeats and a ReplayStore are set.
+// zero, when on has no function, when a duration is negative, and when both DisableReplayProtection and a ReplayStore are set.
 func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	if opts == nil {
 		opts = &HandlerOptions{}
@@ -84,11 +84,11 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	case !v.usable():
 		panic("webhook: NewHandler: no Verifier: make one with NewVerifier")
 	case on.empty():
-		panic("webhook: NewHandler: Funcs has no function: set at least one, Other for all events")
-	case opts.Timeout < 0 || opts.ReplayKeep < 0:
-		panic("webhook: NewHandler: negative Timeout or ReplayKeep: leave it 0 for the default")
-	case opts.AllowRepeats && opts.ReplayStore != nil:
-		panic("webhook: NewHandler: AllowRepeats together with a ReplayStore: leave out one of them")
+		panic("webhook: NewHandler: Funcs has no function: set at least one, Default for all events")
+	case opts.Timeout < 0 || opts.ReplayTTL < 0:
+		panic("webhook: NewHandler: negative Timeout or ReplayTTL: leave it 0 for the default")
+	case opts.DisableReplayProtection && opts.ReplayStore != nil:
+		panic("webhook: NewHandler: DisableReplayProtection together with a ReplayStore: leave out one of them")
 	}
 	h := &Handler{
 		verifier: v,
@@ -100,8 +100,8 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 		log:      opts.Logger,
 	}
 	h.lease = max(replayLease, h.timeout+time.Minute)
-	h.keep = max(cmp.Or(opts.ReplayKeep, defaultKeep), 2*v.tolerance)
-	if h.store == nil && !opts.AllowRepeats {
+	h.keep = max(cmp.Or(opts.ReplayTTL, defaultKeep), 2*v.tolerance)
+	if h.store == nil && !opts.DisableReplayProtection {
 		h.store = newMemoryReplayStore(&MemoryReplayOptions{Now: v.now}, cmp.Or(max(0, 2*v.tolerance), defaultMinKeep))
 	}
 	if h.log == nil {

@@ -85,7 +85,7 @@ func TestHandlerAnswers(t *testing.T) {
 func TestHandlerSizes(t *testing.T) {
 	const limit = 1000
 	newHandler := func(t *testing.T) *webhook.Handler {
-		return webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit}), webhook.Funcs{Other: ignore}, nil)
+		return webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit}), webhook.Funcs{Default: ignore}, nil)
 	}
 	for name, c := range map[string]struct {
 		size   int
@@ -149,7 +149,7 @@ func TestHandlerBrokenBodies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var reported error
-			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{
 				OnError: func(_ context.Context, err error) { reported = err },
 			})
 			r := webhooktest.NewRequest(target, secret, noon, []byte("[]"))
@@ -178,7 +178,7 @@ func TestBodyReadBefore(t *testing.T) {
 	} {
 		for _, length := range []string{"known", "unknown"} {
 			var reported error
-			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{
+			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{
 				OnError: func(_ context.Context, err error) { reported = err },
 			})
 			r := payload(form)
@@ -206,18 +206,18 @@ func TestNewHandlerPanics(t *testing.T) {
 	for _, one := range []webhook.Funcs{
 		{FormResponse: all.FormResponse}, {SignatureViewed: all.SignatureViewed}, {SignatureSigned: all.SignatureSigned},
 		{SignatureCompleted: all.SignatureCompleted}, {TemplateViewed: all.TemplateViewed}, {TemplateSigned: all.TemplateSigned},
-		{TemplateResponse: all.TemplateResponse}, {Unknown: all.Unknown}, {Other: all.Other},
+		{TemplateResponse: all.TemplateResponse}, {Unknown: all.Unknown}, {Default: all.Default},
 	} {
 		require.NotNil(t, webhook.NewHandler(v, one, nil))
 	}
-	on := webhook.Funcs{Other: ignore}
+	on := webhook.Funcs{Default: ignore}
 	for text, build := range map[string]func(){
 		"no Verifier":      func() { webhook.NewHandler(nil, on, nil) },
 		"no function":      func() { webhook.NewHandler(v, webhook.Funcs{}, nil) },
 		"negative Timeout": func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{Timeout: -1}) },
-		"ReplayKeep":       func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayKeep: -1}) },
-		"AllowRepeats together": func() {
-			webhook.NewHandler(v, on, &webhook.HandlerOptions{AllowRepeats: true, ReplayStore: webhook.NewMemoryReplayStore(nil)})
+		"ReplayTTL":        func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayTTL: -1}) },
+		"DisableReplayProtection together": func() {
+			webhook.NewHandler(v, on, &webhook.HandlerOptions{DisableReplayProtection: true, ReplayStore: webhook.NewMemoryReplayStore(nil)})
 		},
 	} {
 		func() {

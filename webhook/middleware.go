@@ -29,7 +29,7 @@ type MiddlewareOptions struct {
 // as a [Handler] does. It does not protect against repeats. The function suits the Use method of most routers. opts may
 // be nil. Middleware panics when the Verifier is nil or zero.
 //
-// The handler gets a copy of the request, whose body is what was authenticated, and may call [EventsFrom].
+// The handler gets a copy of the request, whose body is what was authenticated, and may call [EventsFromContext].
 func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.Handler {
 	if !v.usable() {
 		panic("webhook: Middleware: no Verifier: make one with NewVerifier")
@@ -87,10 +87,10 @@ func authenticated(r *http.Request, verified Verified) *http.Request {
 	return r
 }
 
-// EventsFrom returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of
+// EventsFromContext returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of
 // [Parse]. For any other context it returns an error. It decodes on the first call. All calls for a request return the
 // same events; do not change them.
-func EventsFrom(ctx context.Context) ([]Event, error) {
+func EventsFromContext(ctx context.Context) ([]Event, error) {
 	delivery, ok := ctx.Value(eventsKey{}).(*passedDelivery)
 	if !ok {
 		return nil, errNoDelivery

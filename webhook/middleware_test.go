@@ -45,14 +45,14 @@ func TestMiddlewareBody(t *testing.T) {
 				require.Equal(t, strconv.Itoa(len(sent)), r.Header.Get("Content-Length"))
 				require.Empty(t, r.TransferEncoding)
 
-				events, err := webhook.EventsFrom(r.Context())
+				events, err := webhook.EventsFromContext(r.Context())
 				require.NoError(t, err)
 				require.Equal(t, webhook.Signer{Name: "Ann < B"}, events[0].(*webhook.SignatureViewed).ViewedBy.Signer)
-				same, err := webhook.EventsFrom(r.Context())
+				same, err := webhook.EventsFromContext(r.Context())
 				require.NoError(t, err)
 				require.Same(t, events[0], same[0])
 
-				verified, ok := webhook.VerifiedFrom(r.Context())
+				verified, ok := webhook.VerifiedFromContext(r.Context())
 				require.True(t, ok)
 				require.Equal(t, sent, string(verified.Payload))
 				require.Equal(t, body != sent, verified.Reserialized)
@@ -66,13 +66,13 @@ func TestMiddlewareBody(t *testing.T) {
 }
 
 func TestEventsFrom(t *testing.T) {
-	_, err := webhook.EventsFrom(t.Context())
+	_, err := webhook.EventsFromContext(t.Context())
 	require.ErrorContains(t, err, "no delivery in this context")
-	_, ok := webhook.VerifiedFrom(t.Context())
+	_, ok := webhook.VerifiedFromContext(t.Context())
 	require.False(t, ok)
 
 	w := serve(newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, err := webhook.EventsFrom(r.Context())
+		_, err := webhook.EventsFromContext(r.Context())
 		require.ErrorIs(t, err, webhook.ErrPayload)
 		w.WriteHeader(http.StatusTeapot)
 	})), "no JSON")

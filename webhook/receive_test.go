@@ -62,7 +62,7 @@ func TestParentDeadline(t *testing.T) {
 			var left time.Duration
 			store := &fakeStore{}
 			h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
-				Other: func(ctx context.Context, _ webhook.Event) error {
+				Default: func(ctx context.Context, _ webhook.Event) error {
 					deadline, ok := ctx.Deadline()
 					assert.True(t, ok)
 					left = time.Until(deadline)

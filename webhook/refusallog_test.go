@@ -24,7 +24,7 @@ func forged() *http.Request {
 func refusers(t *testing.T, log *slog.Logger, onError func(context.Context, error)) map[string]http.Handler {
 	v := newVerifier(t, nil)
 	return map[string]http.Handler{
-		"handler": webhook.NewHandler(v, webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{Logger: log, OnError: onError}),
+		"handler": webhook.NewHandler(v, webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{Logger: log, OnError: onError}),
 		"middleware": v.Middleware(&webhook.MiddlewareOptions{Logger: log, OnError: onError})(
 			http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})),
 	}

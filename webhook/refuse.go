@@ -221,9 +221,9 @@ func unfinished(err error) *refusal {
 // verify checks the signature, then the clock, so that an untimely delivery is known to be genuine.
 func (v *Verifier) verify(c *signedHeaders, body []byte) (Verified, error) {
 	found := Verified{Payload: body, Timestamp: c.at}
-	if found.Secret = v.match(c, body); found.Secret < 0 {
+	if found.SecretIndex = v.match(c, body); found.SecretIndex < 0 {
 		var err error
-		if found.Payload, found.Secret, err = v.matchNormal(c, body); err != nil {
+		if found.Payload, found.SecretIndex, err = v.matchNormal(c, body); err != nil {
 			return Verified{}, err
 		}
 		found.Reserialized = true

@@ -87,7 +87,7 @@ func TestRedelivery(t *testing.T) {
 // TestRedeliveryReformatted has the same event twice, the second time reformatted on its way.
 func TestRedeliveryReformatted(t *testing.T) {
 	ran := 0
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }}, nil)
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(context.Context, webhook.Event) error { ran++; return nil }}, nil)
 	require.JSONEq(t, `{"status":"ok"}`, serve(h, array(elements[0])).Body.String())
 	r := webhooktest.NewRequest(target, secret, noon, []byte("[ "+elements[0]+" ]"))
 	r.Header = webhooktest.NewRequest(target, secret, noon, []byte(array(elements[0]))).Header
@@ -97,8 +97,8 @@ func TestRedeliveryReformatted(t *testing.T) {
 
 func TestAllowRepeats(t *testing.T) {
 	ran := 0
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }},
-		&webhook.HandlerOptions{AllowRepeats: true})
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(context.Context, webhook.Event) error { ran++; return nil }},
+		&webhook.HandlerOptions{DisableReplayProtection: true})
 	for range 3 {
 		requireAnswer(t, serve(h, array(elements...)), 200, `{"status":"ok"}`)
 	}
@@ -172,7 +172,7 @@ func TestBusyAndFailed(t *testing.T) {
 		}
 		return webhook.ReplayFresh, nil
 	}}
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 		return errors.New("disk full")
 	}}, &webhook.HandlerOptions{ReplayStore: store})
 	requireAnswer(t, serve(h, array(elements[:2]...)), 500, `{"status":"failed"}`)
@@ -209,7 +209,7 @@ func TestFailureNearTheLease(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := &fakeStore{}
 			h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
-				Other: func(context.Context, webhook.Event) error {
+				Default: func(context.Context, webhook.Event) error {
 					time.Sleep(5*time.Minute - left)
 					return errors.New("disk full")
 				},
@@ -331,7 +331,7 @@ func TestGoexitOfStoreAndHook(t *testing.T) {
 		200: {OnEvent: func(context.Context, webhook.EventResult) { results++; runtime.Goexit() }},
 	} {
 		body := array(elements[:2]...)
-		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, opts)
+		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, opts)
 		status, _ := h.Receive(t.Context(), signed(secret, "1795176000", body), []byte(body))
 		require.Equal(t, want, status)
 	}
@@ -343,7 +343,7 @@ func TestRetryAfter(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{
 		0: "30", 30 * time.Second: "30", time.Millisecond: "1", time.Second: "1", 1500 * time.Millisecond: "2", math.MaxInt64: "9223371977",
 	} {
-		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, &webhook.HandlerOptions{Timeout: timeout, ReplayStore: busy})
+		h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{Timeout: timeout, ReplayStore: busy})
 		w := serve(h, form)
 		requireAnswer(t, w, 503, `{"status":"unavailable"}`)
 		require.Equal(t, want, w.Header().Get("Retry-After"))
@@ -357,7 +357,7 @@ func TestStoreFull(t *testing.T) {
 	}
 	clock := webhooktest.NewClock(noon)
 	v := newVerifier(t, &webhook.VerifierOptions{Now: clock.Now, Tolerance: time.Hour, MaxBody: 4 << 20})
-	h := webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil)
+	h := webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil)
 	const small = `{"webhookEvent":"x"}`
 	deliver := func(body string) int {
 		return serveRequest(h, webhooktest.NewRequest(target, secret, clock.Now(), []byte(body))).Code
@@ -388,7 +388,7 @@ func TestStoreContext(t *testing.T) {
 		store := &fakeStore{done: check, abort: check}
 		var result error
 		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
-			Other: func(context.Context, webhook.Event) error {
+			Default: func(context.Context, webhook.Event) error {
 				time.Sleep(time.Minute) // longer than the store's time, which must not be shared
 				return result
 			},
@@ -422,8 +422,8 @@ func TestReplayDurations(t *testing.T) {
 		lease, keep time.Duration
 	}{
 		"defaults":       {lease: 5 * time.Minute, keep: 24 * time.Hour},
-		"given":          {opts: webhook.HandlerOptions{ReplayKeep: time.Hour}, lease: 5 * time.Minute, keep: time.Hour},
-		"short keep":     {opts: webhook.HandlerOptions{ReplayKeep: time.Second}, lease: 5 * time.Minute, keep: 10 * time.Minute},
+		"given":          {opts: webhook.HandlerOptions{ReplayTTL: time.Hour}, lease: 5 * time.Minute, keep: time.Hour},
+		"short keep":     {opts: webhook.HandlerOptions{ReplayTTL: time.Second}, lease: 5 * time.Minute, keep: 10 * time.Minute},
 		"wide tolerance": {tolerance: 24 * time.Hour, lease: 5 * time.Minute, keep: 48 * time.Hour},
 		"no tolerance":   {tolerance: -1, lease: 5 * time.Minute, keep: 24 * time.Hour},
 		"long functions": {opts: webhook.HandlerOptions{Timeout: time.Hour}, lease: 61 * time.Minute, keep: 24 * time.Hour},
@@ -431,7 +431,7 @@ func TestReplayDurations(t *testing.T) {
 	} {
 		store := &fakeStore{}
 		c.opts.ReplayStore = store
-		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, Tolerance: c.tolerance}), webhook.Funcs{Other: ignore}, &c.opts)
+		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, Tolerance: c.tolerance}), webhook.Funcs{Default: ignore}, &c.opts)
 		require.Equal(t, 200, serve(h, form).Code)
 		require.Equal(t, c.lease, store.lease, name)
 		require.Equal(t, c.keep, store.keep, name)

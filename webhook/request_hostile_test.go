@@ -40,7 +40,7 @@ func (e *endless) Close() error { return nil }
 // TestHugeBody streams 100 MB without and with an announced length.
 func TestHugeBody(t *testing.T) {
 	const size = 100 << 20
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	for _, announced := range []int64{-1, size, 10} {
 		body := &endless{size: size}
 		r := webhooktest.NewRequest(target, secret, noon, nil)
@@ -56,7 +56,7 @@ func TestHugeBody(t *testing.T) {
 
 // TestAnnouncedBody announces the largest body allowed and sends little of it.
 func TestAnnouncedBody(t *testing.T) {
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	r := webhooktest.NewRequest(target, secret, noon, nil)
 	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("[")), maxBody
 	var before, after runtime.MemStats
@@ -68,7 +68,7 @@ func TestAnnouncedBody(t *testing.T) {
 
 // TestRefusedBeforeReading has requests that cannot be genuine whatever their body is.
 func TestRefusedBeforeReading(t *testing.T) {
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	for name, edit := range map[string]func(*http.Request){
 		"no signature":        func(r *http.Request) { r.Header.Del("X-Signature") },
 		"malformed signature": func(r *http.Request) { r.Header.Set("X-Signature", "00") },
@@ -112,7 +112,7 @@ func (g *gated) Read(p []byte) (int, error) {
 func TestForgedCrowd(t *testing.T) {
 	const forged, genuine = 1_000, 50
 	var ran atomic.Int32
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 		ran.Add(1)
 		return nil
 	}}, nil)
@@ -154,13 +154,13 @@ func liveHeap() int64 {
 // TestPooledMemory keeps what came out of one delivery while others go through the same buffers.
 func TestPooledMemory(t *testing.T) {
 	var kept []webhook.Event
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: func(_ context.Context, ev webhook.Event) error {
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(_ context.Context, ev webhook.Event) error {
 		kept = append(kept, ev)
 		return nil
 	}}, nil)
 	var payloads [][]byte
 	m := newVerifier(t, nil).Middleware(nil)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		verified, _ := webhook.VerifiedFrom(r.Context())
+		verified, _ := webhook.VerifiedFromContext(r.Context())
 		payloads = append(payloads, verified.Payload)
 	}))
 	text := func(i int) string {
@@ -235,7 +235,7 @@ func requestOf(ctx context.Context) context.Context { return ctx.Value(requestKe
 func TestAnswerBeforeTheBody(t *testing.T) {
 	v := newVerifier(t, nil)
 	for name, h := range map[string]http.Handler{
-		"handler":      webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil),
+		"handler":      webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil),
 		"zero handler": &webhook.Handler{},
 		"middleware":   v.Middleware(nil)(http.NotFoundHandler()),
 	} {
@@ -270,6 +270,6 @@ func TestAnswerBeforeTheBody(t *testing.T) {
 		if body != "" {
 			r = webhooktest.NewRequest(target, "another secret", noon, []byte(body))
 		}
-		require.Empty(t, serveRequest(webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil), r).Header().Get("Connection"))
+		require.Empty(t, serveRequest(webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil), r).Header().Get("Connection"))
 	}
 }

@@ -21,7 +21,7 @@ import (
 // server whose handler only reads.
 func TestIdleConnections(t *testing.T) {
 	const connections = 250
-	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Other: ignore}, nil)
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	for range 50 {
 		serve(h, array(strings.Repeat(" ", 60_000)+form)) // fills pools with large buffers, which must not be lent out for nothing
 	}

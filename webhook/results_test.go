@@ -84,7 +84,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			store:    &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return 0, broken }},
 			body:     array(elements[:3]...),
 			status:   503,
-			outcomes: []string{"put_off", "put_off", "put_off"},
+			outcomes: []string{"deferred", "deferred", "deferred"},
 			errors: []string{
 				"event 0 (new_form_response 1): replay store: connection refused",
 				"event 1 (new_form_response 2): replay store: connection refused",
@@ -96,7 +96,7 @@ func TestNothingIsLostInSilence(t *testing.T) {
 			store:    &fakeStore{begin: func(context.Context, webhook.ReplayKey) (webhook.ReplayState, error) { return webhook.ReplayBusy, nil }},
 			body:     elements[0],
 			status:   503,
-			outcomes: []string{"put_off"},
+			outcomes: []string{"deferred"},
 			errors:   []string{"event 0 (new_form_response 1): webhook: event is being processed for another delivery"},
 		},
 		{
@@ -199,7 +199,7 @@ func TestOnEvent(t *testing.T) {
 		body := array(elements[0], elements[1], `{"webhookEvent":"new_signature_pdf_individual_signed"}`, `{"webhookEvent":"new_template_response_individual_signed"}`,
 			`{"webhookEvent":"new_signature_pdf_individual_viewed"}`, unknown, undecodable)
 		require.Equal(t, 500, serve(h, body).Code)
-		require.Equal(t, []string{"processed", "repeated", "failed", "given_up", "failed", "ignored", "failed"}, told.outcomes())
+		require.Equal(t, []string{"processed", "repeated", "failed", "failed_permanently", "failed", "ignored", "failed"}, told.outcomes())
 		for i, ran := range []bool{true, false, true, true, true, false, false} {
 			want := time.Duration(0)
 			if ran {
@@ -227,7 +227,7 @@ func TestOverTime(t *testing.T) {
 		body := array(elements[:3]...)
 		status, _ := h.Receive(ctx, webhook.Sign(secret, noon, []byte(body)), []byte(body))
 		require.Equal(t, 503, status)
-		require.Equal(t, []string{"processed", "put_off", "put_off"}, told.outcomes())
+		require.Equal(t, []string{"processed", "deferred", "deferred"}, told.outcomes())
 		require.ErrorIs(t, told.results[2].Err, context.DeadlineExceeded)
 	})
 }
@@ -311,7 +311,7 @@ func TestTypesAndIDsArePrintedBounded(t *testing.T) {
 		given, err := json.Marshal(c.given)
 		require.NoError(t, err)
 		var r told
-		on := webhook.Funcs{Other: func(context.Context, webhook.Event) error { return errors.New("disk full") }}
+		on := webhook.Funcs{Default: func(context.Context, webhook.Event) error { return errors.New("disk full") }}
 		serve(webhook.NewHandler(newVerifier(t, nil), on, r.options()), fmt.Sprintf(`{"webhookEvent":%s,"documentId":%[1]s}`, given))
 		require.Equal(t, []string{fmt.Sprintf("event 0 (%s %[1]s): disk full", c.want)}, r.errors)
 		require.Less(t, r.log.Len(), 600)

@@ -119,13 +119,13 @@ func (d *decoder) signerMember(key string, s *Signer) {
 		d.fit(key, wantString, d.str((*string)(&s.Status)))
 	case "signerIp":
 		d.tells(&d.cur.ofPDF)
-		d.fit(key, wantString, d.str(&s.SignerIP))
+		d.fit(key, wantString, d.str(&s.IP))
 	case "roleTitle":
 		d.tells(&d.cur.ofTemplate)
 		d.fit(key, wantString, d.str(&s.RoleTitle))
 	case "signerId":
 		d.tells(&d.cur.ofTemplate)
-		d.fit(key, wantString, d.str(&s.SignerID))
+		d.fit(key, wantString, d.str(&s.ID))
 	case "hasDeclined":
 		d.fit(key, wantBoolean, d.boolean(&s.HasDeclined))
 	case "signingOrderNo":
@@ -143,7 +143,7 @@ func (d *decoder) tells(kind *member) {
 }
 
 // answer reads one question of a form with its answer into a zero a.
-func (d *decoder) answer(a *Answer) {
+func (d *decoder) answer(a *FormAnswer) {
 	if !d.openObject("") {
 		return
 	}

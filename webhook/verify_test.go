@@ -90,7 +90,7 @@ func TestVerifyMaxBody(t *testing.T) {
 		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit})
 		_, err := v.Verify(signed(secret, "1795176000", "[]"), []byte("[]"))
 		require.NoError(t, err)
-		requireAnswer(t, serve(webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil), "[]"), 200, `{"status":"ok"}`)
+		requireAnswer(t, serve(webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil), "[]"), 200, `{"status":"ok"}`)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestVerifySecrets(t *testing.T) {
 	for i, s := range []string{"new-secret-0123456789", "old-secret-0123456789"} {
 		got, err := v.Verify(signed(s, "1795176000", "[]"), []byte("[]"))
 		require.NoError(t, err)
-		require.Equal(t, i, got.Secret)
+		require.Equal(t, i, got.SecretIndex)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	v := newVerifier(t, nil)
 	_, err := v.Verify(webhook.Sign(secret, noon, nil), nil) // fills the pool of keyed hashes
 	require.NoError(t, err)
-	h := webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil)
+	h := webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil)
 	for _, value := range []any{v, *v, h, *h} {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
 			text := fmt.Sprintf(verb, value)

@@ -26,7 +26,7 @@ func TestZeroValuesRefuse(t *testing.T) {
 			}
 		}
 		require.Panics(t, func() { v.Middleware(nil) }, name)
-		require.Panics(t, func() { webhook.NewHandler(v, webhook.Funcs{Other: ignore}, nil) }, name)
+		require.Panics(t, func() { webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil) }, name)
 	}
 	h := new(webhook.Handler)
 	requireAnswer(t, serve(h, form), 500, `{"status":"failed"}`)

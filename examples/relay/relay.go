@@ -42,7 +42,7 @@ func relay(publisher message.Publisher) webhook.Funcs {
 		return publisher.Publish(topic, m)
 	}
 	return webhook.Funcs{
-		Other:   publish,
+		Default: publish,
 		Unknown: func(ctx context.Context, e *webhook.UnknownEvent) error { return publish(ctx, e) },
 	}
 }

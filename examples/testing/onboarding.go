@@ -50,7 +50,7 @@ func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) erro
 		o.leases = map[string]string{}
 	}
 	for _, s := range e.Signers {
-		o.leases[s.SignerID] = e.FinishedPDFURL
+		o.leases[s.ID] = e.FinishedPDFURL
 	}
 	return nil
 }

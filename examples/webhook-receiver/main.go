@@ -99,8 +99,8 @@ func newHandler(secrets []string) (http.Handler, error) {
 		return nil, err
 	}
 	report := func(ctx context.Context, e webhook.Event, what string) error {
-		delivery, _ := webhook.VerifiedFrom(ctx)
-		fmt.Printf("%s %s: %s (secret %d)\n", e.EventType(), e.SubjectID(), what, delivery.Secret)
+		delivery, _ := webhook.VerifiedFromContext(ctx)
+		fmt.Printf("%s %s: %s (secret %d)\n", e.EventType(), e.SubjectID(), what, delivery.SecretIndex)
 		return nil
 	}
 	return webhook.NewHandler(verifier, webhook.Funcs{
@@ -110,7 +110,7 @@ func newHandler(secrets []string) (http.Handler, error) {
 		SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
 			return report(ctx, e, "signed by all")
 		},
-		Other: func(ctx context.Context, e webhook.Event) error { return report(ctx, e, "nothing to do") },
+		Default: func(ctx context.Context, e webhook.Event) error { return report(ctx, e, "nothing to do") },
 	}, &webhook.HandlerOptions{
 		ReplayStore: webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 10_000}),
 		Logger:      slog.New(slog.NewTextHandler(os.Stdout, nil)),

@@ -133,8 +133,8 @@ func (w *wireEvent) document(d webhook.Document, signers []webhook.Signer) {
 
 func newWireSigner(s webhook.Signer) wireSigner {
 	return wireSigner{
-		RoleTitle: s.RoleTitle, Email: s.Email, Name: s.Name, Status: s.Status, SignerIP: s.SignerIP,
-		SignerID: s.SignerID, HasDeclined: s.HasDeclined, SigningOrderNo: s.SigningOrderNo,
+		RoleTitle: s.RoleTitle, Email: s.Email, Name: s.Name, Status: s.Status, SignerIP: s.IP,
+		SignerID: s.ID, HasDeclined: s.HasDeclined, SigningOrderNo: s.SigningOrderNo,
 	}
 }
 

@@ -60,7 +60,7 @@ func fields(ev webhook.Event) string {
 }
 
 func TestPayload(t *testing.T) {
-	signer := webhook.Signer{Email: "a@example.com", Name: "A < B & \u2028 \\u2029 \u2029 \"é\" 😀", Status: webhook.SignerSigned, SignerIP: "203.0.113.7", SigningOrderNo: 1}
+	signer := webhook.Signer{Email: "a@example.com", Name: "A < B & \u2028 \\u2029 \u2029 \"é\" 😀", Status: webhook.SignerSigned, IP: "203.0.113.7", SigningOrderNo: 1}
 	document := webhook.Document{DocumentName: "N", DocumentID: "d", DocumentURL: "u", AuthorEmail: "b@example.com"}
 	unknown, err := webhook.Parse([]byte(`{"webhookEvent":"new_thing", "x":1.0}`))
 	require.NoError(t, err)
@@ -68,13 +68,13 @@ func TestPayload(t *testing.T) {
 		event webhook.Event
 		want  string
 	}{
-		{event: &webhook.FormResponse{FormID: "f", Answers: []webhook.Answer{{ID: "q", Question: "Q", Answer: "A"}}},
+		{event: &webhook.FormResponse{FormID: "f", Answers: []webhook.FormAnswer{{ID: "q", Question: "Q", Answer: "A"}}},
 			want: `{"webhookEvent":"new_form_response","formId":"f","response":[{"id":"q","question":"Q","answer":"A"}]}`},
 		{event: &webhook.SignatureSigned{Document: document, IsSigningOrder: true, SignedBy: webhook.SignedBy{Signer: signer, SignedAt: noon}},
 			want: `{"webhookEvent":"new_signature_pdf_individual_signed","documentName":"N","documentId":"d","documentUrl":"u","authorEmail":"b@example.com",` +
 				`"isSigningOrder":true,"signedBy":{"email":"a@example.com","name":"A < B & ` + "\u2028" + ` \\u2029 ` + "\u2029" + ` \"é\" 😀","status":"SIGNED","signerIp":"203.0.113.7",` +
 				`"hasDeclined":false,"signingOrderNo":1,"signedAt":"2026-11-20T12:00:00.000Z"}}`},
-		{event: &webhook.TemplateResponse{Signers: []webhook.Signer{{RoleTitle: "R", SignerID: "s", HasDeclined: true}}, FinishedPDFURL: "p",
+		{event: &webhook.TemplateResponse{Signers: []webhook.Signer{{RoleTitle: "R", ID: "s", HasDeclined: true}}, FinishedPDFURL: "p",
 			Fields: []webhook.Field{{Key: "text(page1)[a]", Value: "<"}, {Kind: "date", Page: 2, Label: `"b"`, Value: "v"}}},
 			want: `{"webhookEvent":"new_template_response","finishedPdfUrl":"p","signers":[{"roleTitle":"R","email":"","name":"","status":"","signerId":"s","hasDeclined":true}],` +
 				`"text(page1)[a]":"<","date(page2)[\"b\"]":"v"}`},
@@ -93,7 +93,7 @@ func TestNewRequest(t *testing.T) {
 	v, err := webhook.NewVerifier([]string{secret}, &webhook.VerifierOptions{Now: clock.Now})
 	require.NoError(t, err)
 	ran := 0
-	h := webhook.NewHandler(v, webhook.Funcs{Other: func(context.Context, webhook.Event) error { ran++; return nil }}, nil)
+	h := webhook.NewHandler(v, webhook.Funcs{Default: func(context.Context, webhook.Event) error { ran++; return nil }}, nil)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, webhooktest.NewRequest("http://example.com/hook", secret, clock.Now(), webhooktest.Sample(webhook.TypeTemplateSigned)))
 	require.Equal(t, http.StatusOK, w.Code, w.Body)

@@ -41,7 +41,7 @@ func newFile(t *testing.T) string {
 	store("d1")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	require.NoError(t, q.Run(ctx, webhook.Funcs{Other: func(context.Context, webhook.Event) error {
+	require.NoError(t, q.Run(ctx, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
 		cancel()
 		return webhook.Permanent(errors.New("no\tluck"))
 	}}))
