@@ -65,7 +65,7 @@ func TestMiddlewareBody(t *testing.T) {
 	}
 }
 
-func TestEventsFrom(t *testing.T) {
+func TestEventsFromContext(t *testing.T) {
 	_, err := webhook.EventsFromContext(t.Context())
 	require.ErrorContains(t, err, "no delivery in this context")
 	_, ok := webhook.VerifiedFromContext(t.Context())

@@ -95,7 +95,7 @@ func TestRedeliveryReformatted(t *testing.T) {
 	require.Equal(t, 1, ran)
 }
 
-func TestAllowRepeats(t *testing.T) {
+func TestDisableReplayProtection(t *testing.T) {
 	ran := 0
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(context.Context, webhook.Event) error { ran++; return nil }},
 		&webhook.HandlerOptions{DisableReplayProtection: true})

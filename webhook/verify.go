@@ -67,8 +67,8 @@ type Verified struct {
 	// delivery has a new one is not documented by the service.
 	Timestamp time.Time
 
-	// SecretIndex is an index, not a secret: it tells which of the secrets given to NewVerifier matched, counted from 0. When
-	// all recent deliveries match the new secret, the old one can be removed.
+	// SecretIndex is the index, from 0, of the secret given to NewVerifier that matched. When all recent deliveries match
+	// the new secret, the old one can be removed.
 	SecretIndex int
 
 	// Reserialized reports that the body matched only in JavaScript's form: something between the service and this process
