@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
@@ -15,11 +14,8 @@ import (
 // The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. A field that cannot be
 // read is not an error: it is zero, and in the event's FieldErrors. Nor is an element that is not an event: it becomes
 // an [UnknownEvent] among the others.
-func Parse(payload []byte) ([]Event, error) { return parse(string(payload)) }
-
-// parse is Parse without a copy. The events refer to text.
-func parse(text string) ([]Event, error) {
-	d := decoder{text: text, scan: jsonscan.New(bytesOf(text))}
+func Parse(payload []byte) ([]Event, error) {
+	d := decoder{src: payload, text: string(payload), scan: jsonscan.New(payload)}
 	events := d.payload()
 	if err := d.scan.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrPayload, err)
@@ -30,16 +26,11 @@ func parse(text string) ([]Event, error) {
 	return events, nil
 }
 
-// bytesOf returns the bytes of s without a copy. They must not be written to.
-func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
-// textOf returns a text of the bytes of b without a copy. Nobody may write to them any more.
-func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
 // decoder reads one payload in one pass. The payload has to be strict JSON. Where a key occurs twice its last value
 // counts, as in JavaScript; upper and lower case are different keys; null counts as missing.
 type decoder struct {
-	text      string
+	src       []byte // the payload
+	text      string // a copy of src, which the events refer to
 	scan      jsonscan.Scanner
 	notObject bool // the payload is neither an object nor an array
 	signers   chunk[Signer]

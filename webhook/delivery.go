@@ -81,10 +81,10 @@ type current struct {
 }
 
 // run runs the functions of all events on one goroutine and waits for it. That is not the caller's, because a function
-// may end its goroutine: then, and after a panic, another one goes on.
-func (h *Handler) run(request context.Context, verified Verified, events []Event) reply {
+// may end its goroutine: then, and after a panic, another one goes on. run overwrites scratch.
+func (h *Handler) run(request context.Context, verified Verified, events []Event, scratch []byte) reply {
 	d := &delivery{
-		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events)),
+		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events), scratch),
 	}
 	ended := make(chan any, 1)
 	for d.current.running || d.next < len(d.events) {

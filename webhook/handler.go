@@ -136,7 +136,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var events []Event
 	if refused == nil {
 		var err error
-		if events, err = parse(textOf(verified.Payload)); err != nil {
+		if events, err = Parse(verified.Payload); err != nil {
 			refused = refuse(err)
 		}
 	}
@@ -145,7 +145,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(w, r)
 		return
 	}
-	h.run(r.Context(), verified, events).write(w, h.timeout)
+	h.run(r.Context(), verified, events, verified.Payload).write(w, h.timeout)
+	if body := verified.Payload; cap(body) <= pooledBody {
+		bodies.Put(&body)
+	}
 }
 
 // Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is
@@ -165,7 +168,7 @@ func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) 
 		h.refusals.tell(ctx, refused)
 		return refused.reply.status, []byte(refused.reply.body)
 	}
-	r := h.run(ctx, verified, events)
+	r := h.run(ctx, verified, events, nil)
 	return r.status, []byte(r.body)
 }
 

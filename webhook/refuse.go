@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -174,8 +175,13 @@ func (v *Verifier) readHeaders(c *signedHeaders, header http.Header) (err error)
 const (
 	firstRead     = 2 << 10  // the memory of a body of which nothing has arrived
 	announcedRead = 64 << 10 // what a Content-Length may allocate once that is full
+	pooledBody    = announcedRead + 1
 	maxEmptyReads = 100
 )
+
+// bodies has the memory of bodies that are no longer used. It gets that of genuine deliveries alone, so that a stranger
+// cannot fill it with large ones and then hold them with bodies that never arrive.
+var bodies sync.Pool // *[]byte
 
 // readBody reads a request's body. Memory follows the bytes that have arrived, not the Content-Length.
 func (v *Verifier) readBody(r *http.Request) ([]byte, *refusal) {
@@ -187,7 +193,12 @@ func (v *Verifier) readBody(r *http.Request) ([]byte, *refusal) {
 	if length == 0 {
 		length = firstRead
 	}
-	body := make([]byte, 0, min(length, firstRead))
+	var body []byte
+	if used, ok := bodies.Get().(*[]byte); ok {
+		body = (*used)[:0]
+	} else {
+		body = make([]byte, 0, min(length, firstRead))
+	}
 	for empty := 0; empty < maxEmptyReads; empty++ {
 		if len(body) == cap(body) {
 			body = append(make([]byte, 0, max(length, 2*int64(len(body)))), body...)

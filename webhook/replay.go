@@ -51,7 +51,7 @@ func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 // events are numbered. An event has the same key in each delivery, and in later versions of this package. An event that
 // was not decoded from a payload has the key of an empty text. ReplayKeys panics when an event is nil.
 func ReplayKeys(events []Event) []ReplayKey {
-	keys := newReplayKeys(len(events))
+	keys := newReplayKeys(len(events), nil)
 	all := make([]ReplayKey, len(events))
 	for i, ev := range events {
 		if isNil(ev) {
@@ -64,25 +64,29 @@ func ReplayKeys(events []Event) []ReplayKey {
 
 // replayKeys makes the keys of one delivery's events, in order.
 type replayKeys struct {
-	few  []ReplayKey          // for up to keysLinear events
-	many map[ReplayKey]uint64 // for more: how often each key occurred
+	scratch []byte               // memory for an event as bytes
+	few     []ReplayKey          // for up to keysLinear events
+	many    map[ReplayKey]uint64 // for more: how often each key occurred
 }
 
 // keysLinear bounds the events whose keys are compared pairwise.
 const keysLinear = 32
 
-func newReplayKeys(events int) replayKeys {
+func newReplayKeys(events int, scratch []byte) replayKeys {
+	k := replayKeys{scratch: scratch}
 	switch {
 	case events < 2:
-		return replayKeys{}
 	case events <= keysLinear:
-		return replayKeys{few: make([]ReplayKey, 0, events)}
+		k.few = make([]ReplayKey, 0, events)
+	default:
+		k.many = make(map[ReplayKey]uint64, events)
 	}
-	return replayKeys{many: make(map[ReplayKey]uint64, events)}
+	return k
 }
 
 func (k *replayKeys) next(source string) ReplayKey {
-	key := ReplayKey(sha256.Sum256(bytesOf(source)))
+	k.scratch = append(k.scratch[:0], source...)
+	key := ReplayKey(sha256.Sum256(k.scratch))
 	if ordinal := k.ordinal(key); ordinal > 0 {
 		return sha256.Sum256(binary.BigEndian.AppendUint64(key[:], ordinal))
 	}

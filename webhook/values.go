@@ -14,14 +14,15 @@ func (d *decoder) left() int { return len(d.text) - d.scan.Pos() }
 
 // content returns a string's content: a part of the payload, or a copy when it contains escapes.
 func (d *decoder) content(t jsonscan.Text) string {
-	if t.Escaped {
-		return unescaped(d.text[t.Start:t.End])
+	if t.Escaped { // apart from the rest, so that it is inlined
+		return unescaped(d.src, t)
 	}
 	return d.text[t.Start:t.End]
 }
 
-func unescaped(raw string) string {
-	return textOf(jsonscan.Unescape(make([]byte, 0, len(raw)), bytesOf(raw)))
+func unescaped(src []byte, t jsonscan.Text) string {
+	var few [256]byte
+	return string(jsonscan.Unescape(few[:0], src[t.Start:t.End]))
 }
 
 // What a FieldError says that a field should be.
@@ -126,7 +127,7 @@ func parseInstant(text string) (at time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true
 	}
-	if at.UnmarshalText(bytesOf(text)) == nil {
+	if at.UnmarshalText([]byte(text)) == nil {
 		return at.UTC(), true
 	}
 	at, ok = jsonfill.Time(short(text))
