@@ -18,7 +18,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestRefusalsDoNotWaitForBodies: whatever refuses a request in the program answers before its body comes, and does not ask for it.
+// TestRefusalsDoNotWaitForBodies checks that each refusal arrives before a large body does, and before a body that
+// waits for 100 Continue. Before any other refusal net/http reads the body, so that the connection stays usable.
 func TestRefusalsDoNotWaitForBodies(t *testing.T) {
 	const token = "0123456789abcdef0123456789abcdef"
 	s := start(t, "--memory", "--token", token)
@@ -52,7 +53,7 @@ func TestRefusalsDoNotWaitForBodies(t *testing.T) {
 	} {
 		for _, start := range []string{"\r\n", "\r\n{", "Expect: 100-continue\r\n\r\n"} {
 			if c.size == 0 {
-				c.size = 100
+				c.size = 1 << 20
 			}
 			if c.host == "" {
 				c.host = address

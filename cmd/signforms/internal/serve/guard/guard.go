@@ -40,17 +40,17 @@ func New(o Options) func(http.Handler) http.Handler {
 	}
 }
 
-// safeByDefault sets security headers on every answer, and lets it go out early. Pages and their assets set policies of
-// their own.
+// safeByDefault sets security headers on every response. Pages and their assets set policies of their own.
 func safeByDefault(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex() // so that an early answer does not wait for the body
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		if !ForPeople(r.URL.Path) || control.Holds(r.URL.Path) {
 			look.SecureFile(w.Header())
 		}
-		next.ServeHTTP(w, r)
+		// net/http asks the body of its own request whether to read the rest of it before the response. Handlers wrap the
+		// body of a copy, so that nobody waits for a large body, or one that waits for 100 Continue.
+		next.ServeHTTP(w, r.WithContext(r.Context()))
 	})
 }
 
