@@ -329,7 +329,7 @@ func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 	if len(p.Items) > 0 {
 		return nil, p.errorOf(ErrUnavailable, "the filter was ignored: the answer holds other ids, not the one asked for")
 	}
-	if value(p.total) > 0 || p.more == paging.Promised {
+	if value(p.Total) > 0 || p.more == paging.Promised {
 		return nil, p.errorOf(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
 	}
 	return nil, p.errorOf(ErrNotFound, "the service has none with this id")

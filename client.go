@@ -19,9 +19,11 @@ import (
 
 // A Client calls the Signing and Forms Service. It is safe for concurrent use and never changes after [New].
 type Client struct {
-	Documents *DocumentsService
-	Templates *TemplatesService
-	Forms     *FormsService
+	Documents     *DocumentsService
+	Templates     *TemplatesService
+	Respondents   *RespondentsService
+	Forms         *FormsService
+	FormResponses *FormResponsesService
 
 	caller *caller
 }
@@ -100,17 +102,6 @@ type Attempt struct {
 	Duration time.Duration
 }
 
-// DocumentsService lists, voids and reminds documents. It is Client.Documents. Its lists contain only PDF documents.
-// [TemplatesService.Respondents] lists documents made from templates; Void and Remind take their Ref.
-type DocumentsService struct{ c *caller }
-
-// TemplatesService lists and sends templates, and reads the documents made from them, which are called respondents. It
-// is Client.Templates.
-type TemplatesService struct{ c *caller }
-
-// FormsService sends forms and reads their responses. It is Client.Forms.
-type FormsService struct{ c *caller }
-
 // New returns a client of the service at baseURL, an absolute http or https URL that may have a path prefix: a host in
 // small ASCII letters, and no escapes. New sends nothing. For wrong settings it returns an [*Error] that matches
 // ErrInvalid; its Fields are all of them.
@@ -143,11 +134,14 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 			RetryWaitMin: o.RetryWaitMin, RetryWaitMax: o.RetryWaitMax,
 		},
 	}
-	return &Client{&DocumentsService{c}, &TemplatesService{c}, &FormsService{c}, c}, nil
+	return &Client{&DocumentsService{c}, &TemplatesService{c}, &RespondentsService{c}, &FormsService{c}, &FormResponsesService{c}, c}, nil
 }
 
 // BaseURL returns the base URL without a slash at its end. Two clients with the same one have the same service.
 func (c *Client) BaseURL() string { return c.caller.base }
+
+// WorkspaceID returns [Options.WorkspaceID].
+func (c *Client) WorkspaceID() string { return c.caller.options.WorkspaceID }
 
 func (o Options) withDefaults() Options {
 	o.HTTPClient = cmp.Or(o.HTTPClient, http.DefaultClient)

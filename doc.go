@@ -13,11 +13,11 @@
 // [New] makes a [Client]. It is safe for concurrent use: make one and keep it. Every wait ends with the call's context.
 //
 //	send                       Templates.Send, Forms.Send
-//	after a doubt              Templates.SentCandidates
+//	after a doubt              Respondents.FindSent
 //	match a webhook's event    TemplateSendResult.SignerIDs, or Respondent.SignerIDs, with those of the event
-//	read one                   Templates.Respondent
+//	read one                   Respondents.Get
 //	remind, void               Documents.Remind, Documents.Void, of TemplateDocument(templateID, documentID) or a record's Ref
-//	export                     Templates.AllRespondents (for each of Templates.All), Forms.AllResponses
+//	export                     Respondents.All (for each of Templates.All), FormResponses.All
 //	export PDF documents       Documents.All
 //	remember reminders         Options.LimitStore
 //	what has no method here    Client.Do

@@ -9,6 +9,10 @@ import (
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
+// DocumentsService lists, voids and reminds documents. It is Client.Documents. Its lists contain only PDF documents:
+// [RespondentsService] has the documents made from templates. Void and Remind accept the Ref of both.
+type DocumentsService struct{ c *caller }
+
 // Document is a PDF document or a template. A field is zero when the answer lacks it or has a value of another type.
 // Page.Raw holds what this type leaves out. Most fields are not documented by the service: several clients agree on
 // them, or their authors saw them live. A fill tag names another key from which the field is read.
@@ -25,7 +29,7 @@ type Document struct {
 	IsAllSigned    bool           `json:"isAllSigned"`
 	Signers        []Signer       `json:"signers"`
 	// Roles, Respondents and the two totals are set for templates only. What a template says of its respondents is not
-	// documented by the service; [TemplatesService.Respondent] has the whole record.
+	// documented by the service; [RespondentsService.Get] has the whole record.
 	Roles       []Role       `json:"roles"`
 	Respondents []Respondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
 	// The service spells these two keys totalRespondants and totalSignedRespondants.
@@ -125,7 +129,7 @@ func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.S
 }
 
 // Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a
-// template, use [TemplatesService.Respondent]. The answer is a list, as for List.
+// template, use [RespondentsService.Get]. The answer is a list, as for List.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
 	return s.c.getDocument(ctx, getDocument, TypePDF, "documentID", documentID)
 }
@@ -184,9 +188,7 @@ func (c *caller) listDocuments(ctx context.Context, m method, t SigningType, p D
 	for i := range answer.Documents {
 		answer.Documents[i].normalise()
 	}
-	page := newPage(answer.Documents, p.Page, answer.wirePage, run)
-	page.DocumentsCount = value(answer.DocumentsCount)
-	return page, nil
+	return newPage(answer.Documents, p.Page, answer.wirePage, run), nil
 }
 
 func (c *caller) allDocuments(ctx context.Context, m method, t SigningType, p DocumentListParams) iter.Seq2[*Document, error] {

@@ -37,12 +37,15 @@ var (
 	// a known code, leaves a void in doubt, or holds other records than the one asked for. If Error.Attempts is
 	// 0, the LimitStore did not respond. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrBadResponse: the response is not from this service, or not of this interface, such as the HTML page of a gateway.
+	// Check the base URL and the endpoints. A repeated call would get the same.
+	ErrBadResponse = errors.New("bad response")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
 	// everything that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
 	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a
 	// redirect, or a 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send
-	// of a template with [TemplatesService.SentCandidates].
+	// of a template with [RespondentsService.FindSent].
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 

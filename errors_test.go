@@ -229,10 +229,10 @@ func TestNotFoundByTheWrongAnswer(t *testing.T) {
 		{method: "Documents.Get", body: otherDoc, message: another},
 		{method: "Templates.Get", body: `{"documents":null,"pagination":{"totalDocuments":0}}`, message: none},
 		{method: "Templates.Get", body: otherDoc, message: another},
-		{method: "Templates.Respondent", body: `{"respondents":[]}`, message: none},
-		{method: "Templates.Respondent", body: `{"respondents":{"respondentDocumentId":"6af5cb15f4f35018c124817b"}}`, message: another},
-		{method: "Forms.Response", body: `{"responses":[]}`, message: none},
-		{method: "Forms.Response", body: `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, message: another},
+		{method: "Respondents.Get", body: `{"respondents":[]}`, message: none},
+		{method: "Respondents.Get", body: `{"respondents":{"respondentDocumentId":"6af5cb15f4f35018c124817b"}}`, message: another},
+		{method: "FormResponses.Get", body: `{"responses":[]}`, message: none},
+		{method: "FormResponses.Get", body: `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, message: another},
 	} {
 		requests := 0
 		err := clienttest.CallOf(t, c.method).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {

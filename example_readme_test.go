@@ -33,14 +33,14 @@ func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []st
 // Call it 90 seconds later, as the send may still arrive, and before another send of the template. If the service masks
 // addresses, ask a person instead.
 func resolve(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, stored func(id string) bool) (*signforms.Respondent, error) {
-	found, err := client.Templates.SentCandidates(ctx, p, stored) // stored: documents of other sends
+	found, err := client.Respondents.FindSent(ctx, p, stored) // stored: documents of other sends
 	switch {
 	case err != nil:
 		return nil, err // nothing was found out: look later
 	case len(found) == 0:
 		return nil, nil // not sent: send it again
 	case len(found) == 1:
-		return &found[0], nil // sent: its ID and SignerIDs()
+		return found[0], nil // sent: its ID and SignerIDs()
 	}
 	return nil, errors.New("a person has to decide")
 }
@@ -131,7 +131,7 @@ func Example_receive() {
 				if err != nil {
 					return err // the event comes again
 				}
-				document, err := client.Templates.Respondent(ctx, string(id)) // the event is a hint: the document tells
+				document, err := client.Respondents.Get(ctx, string(id)) // the event is a hint: the document tells
 				if err == nil {
 					fmt.Printf("%q: document %s is %s\n", e.DocumentName, id, document.Status)
 				}
@@ -160,7 +160,7 @@ func TestOfferIsSigned(t *testing.T) {
 	if err := service.Signer(sent.DocumentID, "ann@example.com").Sign(); err != nil {
 		t.Fatal(err)
 	}
-	signed, err := client.Templates.Respondent(t.Context(), sent.DocumentID)
+	signed, err := client.Respondents.Get(t.Context(), sent.DocumentID)
 	if err != nil || signed.Status != signforms.StatusSigned {
 		t.Fatalf("got %+v, %v; want it signed", signed, err)
 	}

@@ -47,7 +47,7 @@ func Example() {
 	if err := srv.Signer(sent.DocumentID, "ann@example.com").Sign(); err != nil { // what Ann does
 		log.Fatal(err)
 	}
-	respondent, err := client.Templates.Respondent(ctx, sent.DocumentID)
+	respondent, err := client.Respondents.Get(ctx, sent.DocumentID)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func ExampleFormsService_Send() {
 	if _, err := srv.SubmitForm(formID, signformstest.Submission{Answers: map[string]string{"Your name?": "Ann"}}); err != nil { // what Ann does
 		log.Fatal(err)
 	}
-	for response, err := range client.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: formID}) {
+	for response, err := range client.FormResponses.All(ctx, signforms.FormResponseListParams{FormID: formID}) {
 		if err != nil {
 			log.Fatal(err)
 		}

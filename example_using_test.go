@@ -183,7 +183,7 @@ const arrives = 30*time.Second + time.Minute
 func findSent(ctx context.Context, client *signforms.Client, ended time.Time, p signforms.TemplateSendParams,
 	known func(documentID string) bool) (documentID string, err error) {
 	began := time.Now()
-	candidates, err := client.Templates.SentCandidates(ctx, p, known)
+	candidates, err := client.Respondents.FindSent(ctx, p, known)
 	switch {
 	case err != nil:
 		return "", err

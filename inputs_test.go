@@ -84,8 +84,8 @@ var wrongInputs = []struct {
 	{name: "Templates.List with a text that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Templates.List(ctx, signforms.DocumentListParams{Query: notUTF8}))
 	}, fields: []string{"Query"}},
-	{name: "Forms.Responses of a form that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: notUTF8}))
+	{name: "FormResponses.List of a form that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: notUTF8}))
 	}, fields: []string{"FormID"}},
 	{name: "Forms.Send to too many", call: func(ctx context.Context, c *signforms.Client) error {
 		for i := range manyReceivers {
@@ -93,24 +93,24 @@ var wrongInputs = []struct {
 		}
 		return clienttest.Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: manyReceivers}))
 	}, fields: []string{"Receivers"}},
-	{name: "Templates.Respondents of nothing", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{}))
+	{name: "Respondents.List of nothing", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Respondents.List(ctx, signforms.RespondentListParams{}))
 	}, fields: []string{"TemplateID"}},
-	{name: "Templates.Respondents", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{
+	{name: "Respondents.List", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Respondents.List(ctx, signforms.RespondentListParams{
 			TemplateID: personal, Page: -1, Limit: -1}))
 	}, fields: []string{"TemplateID", "Page", "Limit"}},
-	{name: "Templates.Respondent", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.TemplateID))
+	{name: "Respondents.Get", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.Respondents.Get(ctx, clienttest.TemplateID))
 	}, fields: []string{"documentID"}},
-	{name: "Forms.Responses of nothing", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{}))
+	{name: "FormResponses.List of nothing", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{}))
 	}, fields: []string{"FormID"}},
-	{name: "Forms.Responses of a form", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
+	{name: "FormResponses.List of a form", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: clienttest.FormID, Page: -1, Limit: -1}))
 	}, fields: []string{"Page", "Limit"}},
-	{name: "Forms.Response", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Response(ctx, strings.Repeat("g", 24)))
+	{name: "FormResponses.Get", call: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.FormResponses.Get(ctx, strings.Repeat("g", 24)))
 	}, fields: []string{"responseID"}},
 }
 
@@ -161,8 +161,8 @@ func TestInputsAtTheirBounds(t *testing.T) {
 	require.NoError(t, clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 100, DateFrom: now, DateTo: now})))
 	require.NoError(t, clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Limit: 1, Page: 1 << 30})))
 	require.NoError(t, clienttest.Second(c.Documents.Void(ctx, signforms.PDFDocument(strings.ToUpper(clienttest.PDFID)))))
-	require.NoError(t, clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: 5000})))
-	require.NoError(t, clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: "any text", Limit: 5000})))
+	require.NoError(t, clienttest.Second(c.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: 5000})))
+	require.NoError(t, clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: "any text", Limit: 5000})))
 	receivers := make([]signforms.Receiver, 100)
 	for i := range receivers {
 		receivers[i] = clienttest.OneReceiver[0]

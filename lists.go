@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -23,33 +24,23 @@ const allLimit = 100
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Next is the number of the next page, 0 on the last one. Ask for it with the same parameters. Where the service
-	// reports no pagination, only an empty page counts as the last.
+	// Next is the number of the next page, 0 on the last one. Ask for it with the same parameters. If the service does not
+	// report pagination, only an empty page counts as the last.
 	Next int
+	// Total is how many records the whole list has, as the service reports: the total of its pagination or, without one,
+	// documentsCount if that exceeds the records of this page. It is nil if the service reports neither, or if
+	// [Endpoint].IgnoreTotals is set.
+	Total *int
+	// Time is the response's Date, the time of the service's clock; zero if the response has none.
+	Time time.Time
 	// Message is the service's message.
 	Message string
-	// Pagination is what the service reported. It is nil when the answer has none, as live answers often do not.
-	Pagination *Pagination
-	// DocumentsCount is set in lists of documents; 0 also when the answer has none. Whether it counts this page or all
-	// pages is not documented by the service.
-	DocumentsCount int
-	// Raw is the answer as received.
+	// Raw is the response as received.
 	Raw RawResponse `json:"-"`
 
 	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *run, which fmt would print
 	more    paging.More
-	total   *int
 	pages   *int // totalPages
-}
-
-// Pagination is what the service reported with a page. Fields that it left out are 0 or false.
-type Pagination struct {
-	CurrentPage int
-	TotalPages  int
-	// TotalItems counts the documents or responses of all pages. It is 0 for respondents.
-	TotalItems int
-	// HasNextPage and HasPreviousPage are set for form responses only.
-	HasNextPage, HasPreviousPage bool
 }
 
 // wirePage holds the fields that every list has beside its records.
@@ -61,30 +52,26 @@ type wirePage struct {
 
 // wirePagination has pointers, so that a missing field differs from a zero.
 type wirePagination struct {
-	CurrentPage     *int  `json:"currentPage"`
-	TotalPages      *int  `json:"totalPages"`
-	TotalDocuments  *int  `json:"totalDocuments"`
-	TotalResponses  *int  `json:"totalResponses"`
-	HasNextPage     *bool `json:"hasNextPage"`
-	HasPreviousPage *bool `json:"hasPreviousPage"`
+	TotalPages     *int  `json:"totalPages"`
+	TotalDocuments *int  `json:"totalDocuments"`
+	TotalResponses *int  `json:"totalResponses"`
+	HasNextPage    *bool `json:"hasNextPage"`
 }
 
 func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
 	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, errorOf: run.errorOf}
-	if f := w.Pagination; f != nil {
-		p.Pagination = &Pagination{value(f.CurrentPage), value(f.TotalPages), value(f.total()), value(f.HasNextPage), value(f.HasPreviousPage)}
-	}
+	p.Time, _ = http.ParseTime(run.last.Header.Get("Date"))
 	if run.c.operations[run.op].IgnoreTotals {
 		w = w.withoutTotals()
 	}
 	if f := w.Pagination; f != nil {
-		p.total = f.total()
+		p.Total = f.total()
 		p.pages = f.TotalPages
 		p.more = f.more(current, len(items))
 	}
-	if n := w.DocumentsCount; p.total == nil && value(n) > len(items) { // it counts more than this page
-		p.total = n
+	if n := w.DocumentsCount; p.Total == nil && value(n) > len(items) { // it counts more than this page
+		p.Total = n
 	}
 	if p.more == paging.Promised || p.more == paging.MoreUnknown && len(items) > 0 {
 		p.Next = current + 1
@@ -209,7 +196,7 @@ func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging
 	if err != nil {
 		return nil, paging.Answer{Refusal: refusal(err)}, err
 	}
-	a := paging.Answer{Total: p.total, Pages: p.pages, More: p.more,
+	a := paging.Answer{Total: p.Total, Pages: p.pages, More: p.more,
 		IDs: make([]paging.ID, len(p.Items)), Times: make([]time.Time, len(p.Items))}
 	for i := range p.Items {
 		item := &p.Items[i]
@@ -239,7 +226,7 @@ func (p *Page[T]) incomplete(yielded, reported int, why string) *Error {
 	count := fmt.Sprintf("%d records", yielded)
 	if yielded < reported {
 		of := "of"
-		if p.total == nil {
+		if p.Total == nil {
 			of = "of at least"
 		}
 		count = fmt.Sprintf("%d %s %d", yielded, of, reported)

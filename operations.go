@@ -42,19 +42,19 @@ type method struct {
 }
 
 var (
-	listDocuments   = method{OpListDocuments, "list documents"}
-	getDocument     = method{OpListDocuments, "get document"}
-	voidDocument    = method{OpVoidDocument, "void document"}
-	sendReminder    = method{OpRemind, "send reminder"}
-	listTemplates   = method{OpListDocuments, "list templates"}
-	getTemplate     = method{OpListDocuments, "get template"}
-	sendTemplate    = method{OpSend, "send template"}
-	listRespondents = method{OpListRespondents, "list respondents"}
-	getRespondent   = method{OpListRespondents, "get respondent"}
-	sendForm        = method{OpSend, "send form"}
-	listResponses   = method{OpListFormResponses, "list responses"}
-	getResponse     = method{OpListFormResponses, "get response"}
-	doRequest       = method{opRequest, "request"}
+	listDocuments     = method{OpListDocuments, "list documents"}
+	getDocument       = method{OpListDocuments, "get document"}
+	voidDocument      = method{OpVoidDocument, "void document"}
+	sendReminder      = method{OpRemind, "send reminder"}
+	listTemplates     = method{OpListDocuments, "list templates"}
+	getTemplate       = method{OpListDocuments, "get template"}
+	sendTemplate      = method{OpSend, "send template"}
+	listRespondents   = method{OpListRespondents, "list respondents"}
+	getRespondent     = method{OpListRespondents, "get respondent"}
+	sendForm          = method{OpSend, "send form"}
+	listFormResponses = method{OpListFormResponses, "list form responses"}
+	getFormResponse   = method{OpListFormResponses, "get form response"}
+	doRequest         = method{opRequest, "request"}
 )
 
 // Inputs says where a request has its inputs. Empty means the operation's default.

@@ -69,7 +69,7 @@ func TestPathInputsAreEscaped(t *testing.T) {
 		c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
 			o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpListFormResponses: {Path: path}}
 		})
-		err := clienttest.Second(c.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: form}))
+		err := clienttest.Second(c.FormResponses.List(t.Context(), signforms.FormResponseListParams{FormID: form}))
 		if err != nil {
 			require.Empty(t, rec.Sent)
 			return clienttest.Sent{}, err
@@ -96,7 +96,7 @@ func TestPathInputsAreEscaped(t *testing.T) {
 	}
 	_, err := responses("/responses/{responseId}", "form")
 	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-	require.EqualError(t, err, "list responses: invalid input: the path set for this operation needs responseId, which this call does not set")
+	require.EqualError(t, err, "list form responses: invalid input: the path set for this operation needs responseId, which this call does not set")
 }
 
 func TestBadEndpointsAreRefused(t *testing.T) {

@@ -101,15 +101,15 @@ func TestWhatAllAsksFor(t *testing.T) {
 			queries(t, rec, c.Templates.All(t.Context(), signforms.DocumentListParams{Limit: limit, Page: 5})))
 		rec.Sent = nil
 		require.Equal(t, want,
-			queries(t, rec, c.Templates.AllRespondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: limit, Page: 5})))
+			queries(t, rec, c.Respondents.All(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: limit, Page: 5})))
 		rec.Sent = nil
 		require.Equal(t, want,
-			queries(t, rec, c.Forms.AllResponses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID, Limit: limit, Page: 5})))
+			queries(t, rec, c.FormResponses.All(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID, Limit: limit, Page: 5})))
 	}
 }
 
-// TestAllResponsesByEitherID: the same response, and none other, is known by responseId or else by formResponseId.
-func TestAllResponsesByEitherID(t *testing.T) {
+// TestFormResponsesAll_eitherID: the same response, and none other, is known by responseId or else by formResponseId.
+func TestFormResponsesAll_eitherID(t *testing.T) {
 	for answer, want := range map[string]int{
 		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd"},{"responseId":"6afc0aaccca8bbc24a603532"}]}`:                                           2,
 		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd"},{"responseId":"6afdd62ad605997389b3a3dd"}]}`:                                           1,
@@ -118,7 +118,7 @@ func TestAllResponsesByEitherID(t *testing.T) {
 		`{"responses":[{"responseId":"6afdd62ad605997389b3a3dd","formResponseId":"x"},{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"x"}]}`: 2,
 	} {
 		n := 0
-		for _, err := range clienttest.Scripted(t, clienttest.Answers(200, answer)).Forms.AllResponses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID}) {
+		for _, err := range clienttest.Scripted(t, clienttest.Answers(200, answer)).FormResponses.All(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID}) {
 			require.NoError(t, err)
 			n++
 		}

@@ -122,8 +122,8 @@ var secretCalls = []clienttest.Call{
 			Variables: []signforms.Variable{{Name: "[v]", Value: secretBody}},
 		}))
 	}},
-	{Name: "Forms.Responses", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: secretQuery + secretMail}))
+	{Name: "FormResponses.List", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+		return clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: secretQuery + secretMail}))
 	}},
 	{Name: "Documents.Remind", Op: signforms.OpRemind, Do: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID)))
@@ -192,8 +192,8 @@ func TestInputErrorsHoldNoSecret(t *testing.T) {
 		clienttest.Second(c.Documents.Get(t.Context(), secretBody)),
 		clienttest.Second(c.Documents.Void(t.Context(), signforms.TemplateDocument(secretBody, secretMail))),
 		clienttest.Second(c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: secretBody, Receivers: []signforms.Receiver{{Email: secretMail}}})),
-		clienttest.Second(c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: secretMail, Page: -1})),
-		clienttest.Second(c.Forms.Response(t.Context(), secretLink)),
+		clienttest.Second(c.Respondents.List(t.Context(), signforms.RespondentListParams{TemplateID: secretMail, Page: -1})),
+		clienttest.Second(c.FormResponses.Get(t.Context(), secretLink)),
 		clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{SortOrder: secretBody, DocumentID: secretBody})),
 	} {
 		requireSilent(t, "error", err, notInErrors)
@@ -240,7 +240,7 @@ func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	require.NoError(t, err)
 	page, err := c.Documents.List(ctx, signforms.DocumentListParams{})
 	require.NoError(t, err)
-	respondents, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
+	respondents, err := c.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
 	require.NoError(t, err)
 	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(clienttest.PDFID))
 	require.NoError(t, err)

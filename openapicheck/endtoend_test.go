@@ -146,25 +146,25 @@ func (w *world) list() {
 func (w *world) respondents(documentID string) {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
-	page, err := w.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: w.template, Page: 1, Limit: 5})
+	page, err := w.client.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: w.template, Page: 1, Limit: 5})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
-	_, err = w.client.Templates.Respondent(ctx, documentID)
+	_, err = w.client.Respondents.Get(ctx, documentID)
 	require.NoError(t, err)
-	require.Equal(t, 1, count(t, w.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: w.template})))
+	require.Equal(t, 1, count(t, w.client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: w.template})))
 }
 
 func (w *world) responses() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
-	page, err := w.client.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: w.form, Page: 1, Limit: 5})
+	page, err := w.client.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: w.form, Page: 1, Limit: 5})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
 	for _, id := range []string{page.Items[0].ID, page.Items[0].FormResponseID} {
-		_, err = w.client.Forms.Response(ctx, id)
+		_, err = w.client.FormResponses.Get(ctx, id)
 		require.NoError(t, err)
 	}
-	require.Equal(t, 1, count(t, w.client.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: w.form})))
+	require.Equal(t, 1, count(t, w.client.FormResponses.All(ctx, signforms.FormResponseListParams{FormID: w.form})))
 }
 
 func (w *world) voidAndRemind() {

@@ -38,10 +38,10 @@ func TestAnswersOfAMock(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, created, sent.DocumentID)
-	respondents, err := client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: template})
+	respondents, err := client.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: template})
 	require.NoError(t, err)
 	require.NotEmpty(t, respondents.Items)
-	responses, err := client.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: form})
+	responses, err := client.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: form})
 	require.NoError(t, err)
 	require.NotEmpty(t, responses.Items)
 

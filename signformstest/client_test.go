@@ -20,7 +20,7 @@ func TestClientTalksToItsServer(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.NoError(t, srv.Signer(sent.DocumentID, "ann@example.com").Sign())
-	respondent, err := srv.Client().Templates.Respondent(t.Context(), sent.DocumentID)
+	respondent, err := srv.Client().Respondents.Get(t.Context(), sent.DocumentID)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusSigned, respondent.Status)
 }

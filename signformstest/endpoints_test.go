@@ -44,10 +44,10 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 	got, err := client.Documents.Get(t.Context(), doc)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, got.Status)
-	respondent, err := client.Templates.Respondent(t.Context(), sent.DocumentID)
+	respondent, err := client.Respondents.Get(t.Context(), sent.DocumentID)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, respondent.Status)
-	responses, err := client.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: form})
+	responses, err := client.FormResponses.List(t.Context(), signforms.FormResponseListParams{FormID: form})
 	require.NoError(t, err)
 	require.Len(t, responses.Items, 1)
 

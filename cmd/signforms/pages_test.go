@@ -123,7 +123,7 @@ func TestFromUploadToSealedPDF(t *testing.T) {
 	p.Wait("document.querySelector('a[download]')")
 	p.Shot("finished")
 
-	signed, err := s.client(t).Templates.Respondent(t.Context(), sent.DocumentID)
+	signed, err := s.client(t).Respondents.Get(t.Context(), sent.DocumentID)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "finished.pdf")
 	require.NoError(t, os.WriteFile(file, s.fetch(t, signed.FinishedPDFURL), 0o600))

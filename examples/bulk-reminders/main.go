@@ -1,5 +1,5 @@
 // Bulk-reminders reminds the signers of every pending PDF document, within the service's limit of 5 reminders in 15
-// minutes. Documents made from a template are found with Templates.AllRespondents instead.
+// minutes. Documents made from a template are found with Respondents.All instead.
 //
 //	go run ./examples/bulk-reminders
 //

@@ -78,7 +78,7 @@ func export(ctx context.Context, client *signforms.Client, status signforms.Docu
 func (w *exporter) respondents(ctx context.Context, client *signforms.Client, template *signforms.Document,
 	status signforms.DocumentStatus) error {
 	p := signforms.RespondentListParams{TemplateID: template.ID}
-	for r, err := range client.Templates.AllRespondents(ctx, p) {
+	for r, err := range client.Respondents.All(ctx, p) {
 		if err != nil {
 			return fmt.Errorf("template %s: %w", template.ID, err)
 		}

@@ -137,7 +137,7 @@ func (a *Offers) resolve(ctx context.Context) error {
 
 func (a *Offers) resolveOne(ctx context.Context, o Offer) error {
 	var failed error
-	candidates, err := a.client.Templates.SentCandidates(ctx, o.params(), func(id string) bool {
+	candidates, err := a.client.Respondents.FindSent(ctx, o.params(), func(id string) bool {
 		owners, err := a.Find(ctx, "document = ?", id)
 		failed = errors.Join(failed, err)
 		return len(owners) > 0
@@ -151,7 +151,7 @@ func (a *Offers) resolveOne(ctx context.Context, o Offer) error {
 		return a.to(ctx, Ask, o, ", note = 'several documents may be it'")
 	}
 	err = a.to(ctx, Open, o, ", document = ?, sent = ?", candidates[0].ID, a.now().UnixMilli())
-	return errors.Join(err, a.settle(ctx, &candidates[0]))
+	return errors.Join(err, a.settle(ctx, candidates[0]))
 }
 
 var ends = map[signforms.DocumentStatus]string{
@@ -172,7 +172,7 @@ func (a *Offers) settle(ctx context.Context, r *signforms.Respondent) (err error
 func (a *Offers) Reconcile(ctx context.Context) error {
 	offers, err := a.Find(ctx, "state = 'open' GROUP BY template")
 	for _, o := range offers {
-		for r, listErr := range a.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: o.Template}) {
+		for r, listErr := range a.client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: o.Template}) {
 			if listErr == nil {
 				listErr = a.settle(ctx, r)
 			}
@@ -190,7 +190,7 @@ func (a *Offers) Look(ctx context.Context, signers []webhook.Signer) (err error)
 		offers, findErr := a.Find(ctx, "email = ? AND state IN ('sending', 'open')", strings.ToLower(s.Email))
 		err = errors.Join(err, findErr)
 		for _, o := range offers {
-			r, readErr := a.client.Templates.Respondent(ctx, o.Document)
+			r, readErr := a.client.Respondents.Get(ctx, o.Document)
 			if readErr == nil {
 				readErr = a.settle(ctx, r)
 			}

@@ -19,7 +19,7 @@ const maxPDF = 100 << 20
 func (a *Offers) KeepPDFs(ctx context.Context) error {
 	signed, err := a.Find(ctx, "state = 'signed' AND pdf IS NULL")
 	for _, o := range signed {
-		r, pdfErr := a.client.Templates.Respondent(ctx, o.Document)
+		r, pdfErr := a.client.Respondents.Get(ctx, o.Document)
 		if pdfErr == nil {
 			var pdf []byte
 			if pdf, pdfErr = a.download(ctx, r.FinishedPDFURL); pdfErr == nil {

@@ -100,7 +100,7 @@ func (t tour) template(ctx context.Context) error {
 	if err := errors.Join(ben.View(), ben.Sign(), t.service.WaitDeliveries(ctx)); err != nil {
 		return err
 	}
-	respondents, err := t.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: templateID})
+	respondents, err := t.client.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: templateID})
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (t tour) form(ctx context.Context) error {
 		return err
 	}
 	count := 0
-	for response, err := range t.client.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: formID}) {
+	for response, err := range t.client.FormResponses.All(ctx, signforms.FormResponseListParams{FormID: formID}) {
 		if err != nil {
 			return err
 		}

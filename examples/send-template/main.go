@@ -79,7 +79,7 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 	if err := service.Embedded.Signer(documentID, p.Receivers[0].Email).Sign(); err != nil {
 		return err
 	}
-	signed, err := service.Client.Templates.Respondent(ctx, documentID)
+	signed, err := service.Client.Respondents.Get(ctx, documentID)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func run(ctx context.Context, service *target.Service, p signforms.TemplateSendP
 // sends thousands of documents should keep the known ids in its database.
 func sentBefore(ctx context.Context, client *signforms.Client, templateID string) (map[string]bool, error) {
 	ids := map[string]bool{}
-	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
+	for r, err := range client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func sentBefore(ctx context.Context, client *signforms.Client, templateID string
 // look finds the document of a send whose answer was lost: the one new document with the same receiver. The error says
 // that there is none, or that there are several, of which somebody else may have sent some.
 func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, before map[string]bool) (found string, err error) {
-	for r, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: p.TemplateID}) {
+	for r, err := range client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: p.TemplateID}) {
 		if err != nil {
 			return "", err
 		}

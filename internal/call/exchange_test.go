@@ -51,16 +51,16 @@ const testRecord = `{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","docume
 
 // TestMemoryOfAnAnswerIsBounded counts all that is allocated for a call, which is more than what is alive at any time.
 func TestMemoryOfAnAnswerIsBounded(t *testing.T) {
-	for _, read := range []string{"Documents.List", "Templates.Respondents", "Forms.Responses"} { // what is made once is not counted
+	for _, read := range []string{"Documents.List", "Respondents.List", "FormResponses.List"} { // what is made once is not counted
 		_ = clienttest.CallOf(t, read).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"error":"no"}`)))
 	}
 	for _, size := range []int{64 << 10, 512 << 10}[:clienttest.Long(2, 1)] {
 		for name, body := range largeAnswers(size) {
 			read := "Documents.List"
 			if strings.HasPrefix(body, `{"respond`) {
-				read = "Templates.Respondents"
+				read = "Respondents.List"
 			} else if strings.HasPrefix(body, `{"respons`) {
-				read = "Forms.Responses"
+				read = "FormResponses.List"
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

@@ -41,7 +41,7 @@ var places = map[bool]signforms.Inputs{true: signforms.InputsBody, false: signfo
 
 func placements(t *testing.T) (all []placement) {
 	for _, name := range []string{
-		"Documents.List", "Documents.Void", "Documents.Remind", "Templates.Send", "Forms.Send", "Templates.Respondents", "Forms.Responses",
+		"Documents.List", "Documents.Void", "Documents.Remind", "Templates.Send", "Forms.Send", "Respondents.List", "FormResponses.List",
 	} {
 		call := clienttest.CallOf(t, name)
 		all = append(all, placement{call: call})

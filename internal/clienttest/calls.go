@@ -76,19 +76,19 @@ var Calls = []Call{
 	{Name: "Templates.Send", Says: "send template", Op: signforms.OpSend, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: TemplateID, Receivers: OneReceiver}))
 	}},
-	{Name: "Templates.Respondents", Says: "list respondents", Op: signforms.OpListRespondents, Do: func(ctx context.Context, c *signforms.Client) error {
-		return Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: TemplateID}))
+	{Name: "Respondents.List", Says: "list respondents", Op: signforms.OpListRespondents, Do: func(ctx context.Context, c *signforms.Client) error {
+		return Second(c.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: TemplateID}))
 	}},
-	{Name: "Templates.Respondent", Says: "get respondent", Op: signforms.OpListRespondents, Do: func(ctx context.Context, c *signforms.Client) error {
-		return Second(c.Templates.Respondent(ctx, CreatedID))
+	{Name: "Respondents.Get", Says: "get respondent", Op: signforms.OpListRespondents, Do: func(ctx context.Context, c *signforms.Client) error {
+		return Second(c.Respondents.Get(ctx, CreatedID))
 	}},
 	{Name: "Forms.Send", Says: "send form", Op: signforms.OpSend, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Forms.Send(ctx, signforms.FormSendParams{FormID: FormID, Receivers: OneReceiver}))
 	}},
-	{Name: "Forms.Responses", Says: "list responses", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
-		return Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: FormID}))
+	{Name: "FormResponses.List", Says: "list form responses", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+		return Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: FormID}))
 	}},
-	{Name: "Forms.Response", Says: "get response", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
-		return Second(c.Forms.Response(ctx, ResponseID))
+	{Name: "FormResponses.Get", Says: "get form response", Op: signforms.OpListFormResponses, Do: func(ctx context.Context, c *signforms.Client) error {
+		return Second(c.FormResponses.Get(ctx, ResponseID))
 	}},
 }

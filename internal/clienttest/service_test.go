@@ -98,7 +98,7 @@ func TestServiceSignsATemplate(t *testing.T) {
 	require.NoError(t, srv.Signer(sent.DocumentID, "ann@example.com").Sign())
 	require.NoError(t, srv.Signer(sent.DocumentID, "ben@example.com").Sign())
 
-	r, err := c.Templates.Respondent(ctx, sent.DocumentID)
+	r, err := c.Respondents.Get(ctx, sent.DocumentID)
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusSigned, r.Status)
 	require.Equal(t, signforms.SignerSigned, r.Signers[1].Status)
@@ -130,18 +130,20 @@ func TestServiceSendsAForm(t *testing.T) {
 		ids = append([]string{id}, ids...)
 		srv.Advance(time.Second)
 	}
-	page, err := c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: form, Page: 2, Limit: 2})
+	page, err := c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: form, Page: 2, Limit: 2})
 	require.NoError(t, err)
-	require.Equal(t, &signforms.Pagination{CurrentPage: 2, TotalPages: 3, TotalItems: 5, HasNextPage: true, HasPreviousPage: true}, page.Pagination)
+	require.Equal(t, new(5), page.Total)
+	require.Equal(t, 3, page.Next)
+	require.WithinDuration(t, srv.Now(), page.Time, 2*time.Second)
 	require.Equal(t, ids[2], page.Items[0].FormResponseID)
 	require.Equal(t, []signforms.FormAnswer{{ID: "q1", Question: "Name?", Answer: "Ann 2"}, {ID: "q2", Question: "More?"}}, page.Items[0].Answers)
 	var all []string
-	for _, r := range gather(t, c.Forms.AllResponses(ctx, signforms.FormResponseListParams{FormID: form, Limit: 2})) {
+	for _, r := range gather(t, c.FormResponses.All(ctx, signforms.FormResponseListParams{FormID: form, Limit: 2})) {
 		all = append(all, r.FormResponseID)
 	}
 	require.Equal(t, ids, all)
 	for _, id := range []string{ids[2], strings.ToUpper(ids[2]), page.Items[0].ID} {
-		one, err := c.Forms.Response(ctx, id)
+		one, err := c.FormResponses.Get(ctx, id)
 		require.NoError(t, err)
 		require.Equal(t, &page.Items[0], one)
 	}

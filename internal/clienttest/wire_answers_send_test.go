@@ -28,7 +28,7 @@ func testListTemplates(t *testing.T, c *signforms.Client, raw string) {
 	page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
-	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1, TotalItems: 2}, page.Pagination)
+	require.Equal(t, new(2), page.Total)
 	require.Len(t, page.Items, 2)
 	requireEngagement(t, page.Items[0], 2)
 	require.Equal(t, signforms.Document{
@@ -114,10 +114,10 @@ func testSendForm(t *testing.T, c *signforms.Client, raw string) {
 }
 
 func testListRespondents(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
+	page, err := c.Respondents.List(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
-	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1}, page.Pagination)
+	require.Nil(t, page.Total)
 	require.Zero(t, page.Next)
 	require.Len(t, page.Items, 2)
 	requireRespondent(t, page.Items[0])
@@ -132,7 +132,7 @@ func testListRespondents(t *testing.T, c *signforms.Client, raw string) {
 }
 
 func testGetRespondent(t *testing.T, c *signforms.Client, _ string) {
-	r, err := c.Templates.Respondent(t.Context(), strings.ToUpper(clienttest.CreatedID))
+	r, err := c.Respondents.Get(t.Context(), strings.ToUpper(clienttest.CreatedID))
 	require.NoError(t, err)
 	requireRespondent(t, *r)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), r.Ref())
@@ -169,10 +169,10 @@ func TestFormResponseAsJSON(t *testing.T) {
 }
 
 func testListResponses(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID})
+	page, err := c.FormResponses.List(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
-	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1, TotalItems: 2}, page.Pagination)
+	require.Equal(t, new(2), page.Total)
 	require.Len(t, page.Items, 2)
 	require.Equal(t, annsResponse, page.Items[0])
 	require.Equal(t, signforms.FormResponse{
@@ -189,7 +189,7 @@ func testListResponses(t *testing.T, c *signforms.Client, raw string) {
 
 func testGetResponse(t *testing.T, c *signforms.Client, _ string) {
 	for _, id := range []string{clienttest.ResponseID, clienttest.ResponseUUID, strings.ToUpper(clienttest.ResponseUUID)} {
-		r, err := c.Forms.Response(t.Context(), id)
+		r, err := c.FormResponses.Get(t.Context(), id)
 		require.NoError(t, err, id)
 		require.Equal(t, &annsResponse, r)
 	}
@@ -200,13 +200,12 @@ func TestOddAnswers(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":"6afdd62ad605997389b3a3dd","answers":[
 		{"id":7,"question":null,"answer":["a","b"]},{"id":"q2","answer":12345678901234567890.5},{"answer":{"x":true}}]}],
 		"pagination":{"currentPage":2,"totalPages":3,"totalResponses":25,"hasNextPage":true,"hasPreviousPage":true}}`))
-	responses, err := c.Forms.Responses(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID, Page: 2})
+	responses, err := c.FormResponses.List(t.Context(), signforms.FormResponseListParams{FormID: clienttest.FormID, Page: 2})
 	require.NoError(t, err)
 	require.Equal(t, []signforms.FormAnswer{
 		{ID: "7", Answer: `["a","b"]`}, {ID: "q2", Answer: "12345678901234567890.5"}, {Answer: `{"x":true}`},
 	}, responses.Items[0].Answers, "what is no text is kept as its JSON")
-	require.Equal(t, &signforms.Pagination{CurrentPage: 2, TotalPages: 3, TotalItems: 25, HasNextPage: true, HasPreviousPage: true},
-		responses.Pagination)
+	require.Equal(t, new(25), responses.Total)
 	require.Equal(t, 3, responses.Next)
 
 	c = clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf",
@@ -220,7 +219,7 @@ func TestOddAnswers(t *testing.T) {
 	require.Equal(t, signforms.StatusVoid, lease.Respondents[0].Status)
 
 	c = clienttest.Scripted(t, clienttest.Answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","status":"VOIDED","history":null}]}`))
-	respondents, err := c.Templates.Respondents(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
+	respondents, err := c.Respondents.List(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})
 	require.NoError(t, err)
 	require.Equal(t, signforms.StatusVoid, respondents.Items[0].Status)
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID), respondents.Items[0].Ref(), "the template asked for")

@@ -92,8 +92,7 @@ func testListDocuments(t *testing.T, c *signforms.Client, raw string) {
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Equal(t, "Documents fetched successfully", page.Message)
-	require.Equal(t, 8, page.DocumentsCount)
-	require.Equal(t, &signforms.Pagination{CurrentPage: 1, TotalPages: 1, TotalItems: 8}, page.Pagination)
+	require.Equal(t, new(8), page.Total)
 	require.Zero(t, page.Next)
 
 	require.Len(t, page.Items, 8)
@@ -125,9 +124,8 @@ func testListDocumentsNoPagination(t *testing.T, c *signforms.Client, raw string
 	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{Page: 4})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
-	require.Nil(t, page.Pagination)
 	require.Len(t, page.Items, 3)
-	require.Equal(t, 8, page.DocumentsCount)
+	require.Equal(t, new(8), page.Total, "documentsCount, which exceeds the page")
 	require.Equal(t, 5, page.Next, "nothing says that this is the last page")
 }
 
@@ -136,7 +134,7 @@ func testListDocumentsEmpty(t *testing.T, c *signforms.Client, raw string) {
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Empty(t, page.Items)
-	require.Equal(t, &signforms.Pagination{CurrentPage: 1}, page.Pagination)
+	require.Equal(t, new(0), page.Total)
 	require.Zero(t, page.Next)
 }
 

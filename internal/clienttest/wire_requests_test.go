@@ -65,19 +65,19 @@ var wireCalls = map[string]func(context.Context, *signforms.Client) error{
 	"send_template": sendTheTemplate,
 	"send_form":     sendTheForm,
 	"list_respondents": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Page: 1, Limit: 10}))
+		return clienttest.Second(c.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Page: 1, Limit: 10}))
 	},
 	"get_respondent": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.Respondent(ctx, clienttest.CreatedID))
+		return clienttest.Second(c.Respondents.Get(ctx, clienttest.CreatedID))
 	},
 	"list_responses": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: clienttest.FormID, Page: 1, Limit: 10}))
+		return clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: clienttest.FormID, Page: 1, Limit: 10}))
 	},
 	"get_response": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Response(ctx, clienttest.ResponseID))
+		return clienttest.Second(c.FormResponses.Get(ctx, clienttest.ResponseID))
 	},
 	"get_response_uuid": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Forms.Response(ctx, clienttest.ResponseUUID))
+		return clienttest.Second(c.FormResponses.Get(ctx, clienttest.ResponseUUID))
 	},
 }
 
@@ -198,10 +198,10 @@ func TestPDFsAreStandardBase64(t *testing.T) {
 // TestOptionalInputsAreLeftOut looks at the shortest calls: what the caller did not give is not sent, not even empty.
 func TestOptionalInputsAreLeftOut(t *testing.T) {
 	for name, want := range map[string]string{
-		"Documents.List":        `{"documentType":"PDF"}`,
-		"Templates.List":        `{"documentType":"PDF_TEMPLATE"}`,
-		"Templates.Respondents": `{"templateId":"` + clienttest.TemplateID + `"}`,
-		"Forms.Responses":       `{"formId":"` + clienttest.FormID + `"}`,
+		"Documents.List":     `{"documentType":"PDF"}`,
+		"Templates.List":     `{"documentType":"PDF_TEMPLATE"}`,
+		"Respondents.List":   `{"templateId":"` + clienttest.TemplateID + `"}`,
+		"FormResponses.List": `{"formId":"` + clienttest.FormID + `"}`,
 		"Templates.Send": `{"signingType":"PDF_TEMPLATE","documentId":"` + clienttest.TemplateID + `",
 			"receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Client"}]}`,
 	} {

@@ -29,6 +29,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.service.Serves(r.URL) || !s.servePage(w, r) {
+		w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat)) // of the clock that createdAt follows
 		s.service.ServeHTTP(w, r)
 	}
 }

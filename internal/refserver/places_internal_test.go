@@ -124,10 +124,10 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 		for _, p := range []signforms.RespondentListParams{
 			{TemplateID: w.template}, {TemplateID: w.template, Page: 2, Limit: 1},
 		} {
-			page, err := c.Templates.Respondents(t.Context(), p)
+			page, err := c.Respondents.List(t.Context(), p)
 			got = append(got, outcome(page, err, func(r signforms.Respondent) string { return number[r.ID] }))
 		}
-		one, err := c.Templates.Respondent(t.Context(), first)
+		one, err := c.Respondents.Get(t.Context(), first)
 		got = append(got, said(err, func() string { return number[one.ID] }))
 		return got
 	},
@@ -135,10 +135,10 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 		for _, p := range []signforms.FormResponseListParams{
 			{FormID: w.form}, {FormID: w.form, Page: 2, Limit: 1},
 		} {
-			page, err := c.Forms.Responses(t.Context(), p)
+			page, err := c.FormResponses.List(t.Context(), p)
 			got = append(got, outcome(page, err, func(r signforms.FormResponse) string { return r.RespondentEmail }))
 		}
-		one, err := c.Forms.Response(t.Context(), w.responses[2])
+		one, err := c.FormResponses.Get(t.Context(), w.responses[2])
 		got = append(got, said(err, func() string { return one.RespondentEmail }))
 		return got
 	},

@@ -76,11 +76,11 @@ func newFormsResponses() *cobra.Command {
 		p.FormID = strings.Join(args, "")
 		switch {
 		case id != "":
-			return oneRecord(c.Forms.Response(ctx, id))
+			return oneRecord(c.FormResponses.Get(ctx, id))
 		case p.Page == 0:
-			return c.Forms.AllResponses(ctx, p)
+			return c.FormResponses.All(ctx, p)
 		}
-		page, err := c.Forms.Responses(ctx, p)
+		page, err := c.FormResponses.List(ctx, p)
 		return onePage(p.Page, page, err)
 	})
 }

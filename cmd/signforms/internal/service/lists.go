@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -81,12 +82,11 @@ func archivedFlag(archived **bool) pflag.Value {
 	})
 }
 
-// onePage returns the records of a page as a sequence. A page that says that it is another than the one asked for is an
-// error.
+// onePage returns the records of a page as a sequence.
 func onePage[T any](asked int, page *signforms.Page[T], err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		if err == nil && page.Pagination != nil && page.Pagination.CurrentPage > 0 && page.Pagination.CurrentPage != asked {
-			err = fmt.Errorf("asked for page %d, and the service says that this is page %d", asked, page.Pagination.CurrentPage)
+		if err == nil {
+			err = checkPage(asked, page.Raw)
 		}
 		if err != nil {
 			yield(nil, err)
@@ -98,6 +98,20 @@ func onePage[T any](asked int, page *signforms.Page[T], err error) iter.Seq2[*T,
 			}
 		}
 	}
+}
+
+// checkPage returns an error if the response reports another page than the one asked for.
+func checkPage(asked int, raw signforms.RawResponse) error {
+	var response struct {
+		Pagination struct{ CurrentPage json.Number }
+	}
+	if json.Unmarshal(raw, &response) != nil { // an odd value is not compared
+		return nil
+	}
+	if n, err := response.Pagination.CurrentPage.Int64(); err == nil && n > 0 && n != int64(asked) {
+		return fmt.Errorf("asked for page %d, and the service reports that this is page %d", asked, n)
+	}
+	return nil
 }
 
 // oneRecord returns a record as a sequence of one.

@@ -90,11 +90,11 @@ func newTemplatesRespondents() *cobra.Command {
 		p.TemplateID = strings.Join(args, "")
 		switch {
 		case id != "":
-			return oneRecord(c.Templates.Respondent(ctx, id))
+			return oneRecord(c.Respondents.Get(ctx, id))
 		case p.Page == 0:
-			return c.Templates.AllRespondents(ctx, p)
+			return c.Respondents.All(ctx, p)
 		}
-		page, err := c.Templates.Respondents(ctx, p)
+		page, err := c.Respondents.List(ctx, p)
 		return onePage(p.Page, page, err)
 	})
 }

@@ -82,7 +82,7 @@ SIGNED does not end --for paid.`,
 func lookAt(client *signforms.Client, id string) func(context.Context) (signforms.DocumentStatus, any, error) {
 	if len(id) == 24 {
 		return func(ctx context.Context) (signforms.DocumentStatus, any, error) {
-			r, err := client.Templates.Respondent(ctx, id)
+			r, err := client.Respondents.Get(ctx, id)
 			if err != nil {
 				return "", nil, err
 			}

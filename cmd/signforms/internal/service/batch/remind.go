@@ -112,7 +112,7 @@ func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (
 		if err != nil {
 			return nil, err
 		}
-		for d, err := range client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: t.ID}) {
+		for d, err := range client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: t.ID}) {
 			if err != nil {
 				return nil, err
 			}

@@ -192,7 +192,7 @@ func (c *sendCommand) printUnknown(cmd *cobra.Command, client *signforms.Client,
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s unknown (%s); a request of one without a document here may still be on its way: look "+
 		"again in 2 minutes before you set it to again\n", cli.Count(len(people), "line is", "lines are"), c.results.path)
 	printer := cli.NewPrinter(cmd, c.out, columns, func(r row) any { return r }, 1)
-	for d, err := range client.Templates.AllRespondents(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
+	for d, err := range client.Respondents.All(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
 		for _, p := range people {
 			if err == nil && c.template(p).MayMatch(d) {
 				err = printer.Print(row{p.line, string(d.Status), d.ID, cli.Time(d.CreatedAt)})

@@ -147,7 +147,7 @@ func askRespondents(r *run) {
 	}
 	r.ask(nil, []string{"respondentDocumentId", "templateId", "status"}, func(ctx context.Context,
 		c *signforms.Client) error {
-		_, err := c.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: id, Limit: 5})
+		_, err := c.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: id, Limit: 5})
 		return err
 	})
 }
@@ -159,7 +159,7 @@ func askResponses(r *run) {
 		r.note = "no form was named with --form: the id is a random one"
 	}
 	r.ask(nil, []string{"responseId", "formId", "submittedAt"}, func(ctx context.Context, c *signforms.Client) error {
-		_, err := c.Forms.Responses(ctx, signforms.FormResponseListParams{FormID: form, Limit: 5})
+		_, err := c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: form, Limit: 5})
 		return err
 	})
 }

@@ -23,8 +23,30 @@ func sendTo(emails ...string) signforms.TemplateSendParams {
 	return p
 }
 
+func TestRespondent_AddressesReadable(t *testing.T) {
+	for name, c := range map[string]struct {
+		emails []string
+		want   bool
+	}{
+		"all in full":             {[]string{"ann@example.com", " Ben@Example.com"}, true},
+		"no signers":              {nil, false},
+		"one masked":              {[]string{"ann@example.com", "b**@example.com"}, false},
+		"one missing":             {[]string{"ann@example.com", ""}, false},
+		"a mask like an address":  {[]string{"axx@example.com"}, true},
+		"a domain as in punycode": {[]string{"ann@xn--bcher-kva.example"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := signforms.Respondent{}
+			for _, email := range c.emails {
+				r.Signers = append(r.Signers, signforms.Signer{Email: email})
+			}
+			require.Equal(t, c.want, r.AddressesReadable())
+		})
+	}
+}
+
 // A document that is left out may be sent a second time: only one that certainly is another may be.
-func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
+func TestFindSent_excludesOnlyOthers(t *testing.T) {
 	const ann = `[{"email":"ann@example.com"}]`
 	for name, c := range map[string]struct {
 		signers string // of the record, as JSON
@@ -72,7 +94,7 @@ func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
 			if c.to != nil {
 				p = sendTo(c.to...)
 			}
-			found, err := clienttest.Scripted(t, clienttest.Answers(200, answer)).Templates.SentCandidates(t.Context(), p, nil)
+			found, err := clienttest.Scripted(t, clienttest.Answers(200, answer)).Respondents.FindSent(t.Context(), p, nil)
 			require.NoError(t, err)
 			if c.another {
 				require.Empty(t, found)
@@ -84,7 +106,7 @@ func TestSentCandidatesLeaveOutOnlyWhatIsAnother(t *testing.T) {
 	}
 }
 
-func TestSentCandidatesAreThoseThatNobodyKnows(t *testing.T) {
+func TestFindSent_exclude(t *testing.T) {
 	record := func(id string) string {
 		return fmt.Sprintf(`{"respondentDocumentId":%q,"signers":[{"email":"ann@example.com"}]}`, id)
 	}
@@ -106,7 +128,7 @@ func TestSentCandidatesAreThoseThatNobodyKnows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			answer := fmt.Sprintf(`{"respondents":[%s],"pagination":{"currentPage":1,"totalPages":1,"totalDocuments":%d}}`,
 				strings.Join(c.records, ","), max(c.total, len(c.records)))
-			found, err := clienttest.Scripted(t, clienttest.Answers(200, answer)).Templates.SentCandidates(t.Context(),
+			found, err := clienttest.Scripted(t, clienttest.Answers(200, answer)).Respondents.FindSent(t.Context(),
 				sendTo("ann@example.com"), func(id string) bool { return id == c.known })
 			require.ErrorIs(t, err, c.reason)
 			var ids []string
@@ -119,7 +141,7 @@ func TestSentCandidatesAreThoseThatNobodyKnows(t *testing.T) {
 }
 
 // A page that fails half way must not make its candidates look like all of them.
-func TestSentCandidatesOfAListThatFailsHalfWay(t *testing.T) {
+func TestFindSent_listFails(t *testing.T) {
 	first := make([]string, 100)
 	for i := range first {
 		first[i] = fmt.Sprintf(`{"respondentDocumentId":"6afac610c07043658fde%04d","signers":[{"email":"ann@example.com"}]}`, i)
@@ -131,7 +153,7 @@ func TestSentCandidatesOfAListThatFailsHalfWay(t *testing.T) {
 		return clienttest.Answers(200, fmt.Sprintf(`{"respondents":[%s],
 			"pagination":{"currentPage":1,"totalPages":2,"totalDocuments":150}}`, strings.Join(first, ",")))(r)
 	}))
-	found, err := client.Templates.SentCandidates(t.Context(), sendTo("ann@example.com"), nil)
+	found, err := client.Respondents.FindSent(t.Context(), sendTo("ann@example.com"), nil)
 	require.ErrorIs(t, err, signforms.ErrUnavailable)
 	require.Empty(t, found)
 }

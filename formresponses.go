@@ -1,0 +1,119 @@
+package signforms
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/paging"
+)
+
+// FormResponsesService lists and reads completed forms. It is Client.FormResponses.
+type FormResponsesService struct{ c *caller }
+
+// FormResponse is one completed form. Fields that the HTTP response lacks are zero.
+type FormResponse struct {
+	ID              string       `json:"responseId"`     // ObjectId or UUID
+	FormResponseID  string       `json:"formResponseId"` // UUID
+	FormID          string       `json:"formId"`
+	SubmittedAt     time.Time    `json:"submittedAt"`
+	RespondentEmail string       `json:"respondentEmail"`
+	FinishedPDFURL  string       `json:"finishedPdfUrl"`
+	Answers         []FormAnswer `json:"answers"`
+}
+
+// FormAnswer is a question of a form and what was answered.
+type FormAnswer struct {
+	ID       string `json:"id" fill:"any"`
+	Question string `json:"question" fill:"any"`
+	// Answer is the answer's text. An answer that is not a string is kept as its JSON.
+	Answer string `json:"answer" fill:"any"`
+}
+
+// FormResponseListParams selects the responses of a form.
+type FormResponseListParams struct {
+	FormID string // required; any text
+	// Page is 1-based; 0 means 1; All ignores it. Limit is the page size, by default 10 for List and 100 for All; no
+	// maximum is documented.
+	Page, Limit int
+}
+
+type wireResponses struct {
+	wirePage
+	Responses []FormResponse `json:"responses" fill:"list"`
+}
+
+func (w *wireResponses) missing(r *run) string {
+	return w.missingList("responses", w.Responses != nil, r)
+}
+
+// List returns page p.Page of a form's responses. An HTTP response, shortened:
+//
+//	{"responses": [{"responseId": "6afdd62ad605997389b3a3dd", "formResponseId": "c8c597f6-f2df-4656-b01d-090c847b0a17",
+//	  "formId": "897c8dd4-830a-4a3b-b3e2-6747747385ba", "submittedAt": "2026-11-18T16:45:30.250Z", "respondentEmail": "ann@example.com",
+//	  "answers": [{"id": "q1", "question": "Full legal name", "answer": "Ann"}]}],
+//	 "pagination": {"currentPage": 1, "totalPages": 1, "totalResponses": 1, "hasNextPage": false, "hasPreviousPage": false}}
+func (s *FormResponsesService) List(ctx context.Context, p FormResponseListParams) (*Page[FormResponse], error) {
+	var c checks
+	c.required("FormID", p.FormID)
+	c.page(p.Page, p.Limit, 0)
+	if err := c.err(listFormResponses); err != nil {
+		return nil, err
+	}
+	in := inputs{}
+	in.set("formId", p.FormID)
+	in.set("page", p.Page)
+	in.set("limit", p.Limit)
+	return s.page(ctx, request{method: listFormResponses, in: in}, p.Page)
+}
+
+func (s *FormResponsesService) page(ctx context.Context, req request, page int) (*Page[FormResponse], error) {
+	var answer wireResponses
+	run, err := s.c.perform(ctx, req, &answer)
+	if err != nil {
+		return nil, err
+	}
+	return newPage(answer.Responses, page, answer.wirePage, run), nil
+}
+
+// All yields every response of a form. It works like [DocumentsService.All].
+func (s *FormResponsesService) All(ctx context.Context, p FormResponseListParams) iter.Seq2[*FormResponse, error] {
+	return list[FormResponse]{
+		limit: cmp.Or(p.Limit, allLimit),
+		id:    (*FormResponse).id,
+		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
+		fetch: func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
+			p := p
+			p.Page, p.Limit = r.Page, r.Limit
+			return s.List(ctx, p)
+		},
+	}.all(ctx)
+}
+
+func (r *FormResponse) id() string {
+	if r.ID != "" {
+		return r.ID
+	}
+	return r.FormResponseID
+}
+
+// Get returns the response with an id, an ObjectId or a UUID, or ErrNotFound if the service has none with this id.
+func (s *FormResponsesService) Get(ctx context.Context, responseID string) (*FormResponse, error) {
+	var c checks
+	c.responseID("responseID", responseID)
+	if err := c.err(getFormResponse); err != nil {
+		return nil, err
+	}
+	page, err := s.page(ctx, request{method: getFormResponse, in: inputs{"responseId": responseID}}, 1)
+	if err != nil {
+		return nil, err
+	}
+	return page.only(responseID, func(r *FormResponse) string {
+		if strings.EqualFold(r.FormResponseID, responseID) {
+			return responseID
+		}
+		return r.ID
+	})
+}

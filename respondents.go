@@ -1,0 +1,195 @@
+package signforms
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/paging"
+)
+
+// RespondentsService lists and reads the documents made from templates, which the service calls respondents. It is
+// Client.Respondents.
+type RespondentsService struct{ c *caller }
+
+// Respondent is a document made from a template, with its signers. Fields that the response lacks are zero.
+type Respondent struct {
+	ID             string            `json:"respondentDocumentId"`
+	TemplateID     string            `json:"templateId"` // set even where the answer lacks it or has no UUID there
+	OwnerID        string            `json:"ownerId"`
+	Status         DocumentStatus    `json:"status"`
+	CreatedAt      time.Time         `json:"createdAt"`
+	PDFLink        string            `json:"pdfLink"`
+	FinishedPDFURL string            `json:"finishedPdfUrl"`
+	Signers        []Signer          `json:"signers"`
+	History        []json.RawMessage `json:"history"` // what an entry contains is not documented by the service
+}
+
+// Ref returns the reference for Void and Remind.
+func (r *Respondent) Ref() DocumentRef { return TemplateDocument(r.TemplateID, r.ID) }
+
+// SignerIDs returns the ids of Signers, without empty ones. See [TemplateSendResult.SignerIDs].
+func (r *Respondent) SignerIDs() []string { return signerIDs(r.Signers) }
+
+// RespondentListParams selects the documents made from a template.
+type RespondentListParams struct {
+	TemplateID string // UUID, required
+	Page       int    // 1-based; 0 means 1; All ignores it
+	Limit      int    // page size; default 100 for All, assumed to be 10 for List; no maximum is documented
+}
+
+type wireRespondents struct {
+	wirePage
+	Respondents []Respondent `json:"respondents" fill:"list"`
+}
+
+func (w *wireRespondents) missing(r *run) string {
+	return w.missingList("respondents", w.Respondents != nil, r)
+}
+
+// List returns page p.Page of the documents made from a template. A response, shortened:
+//
+//	{"respondents": [{"respondentDocumentId": "6afac610c07043658fde1996", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "status": "PENDING",
+//	  "createdAt": "2026-11-16T09:00:00.125Z", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com",
+//	   "roleTitle": "Client", "status": "VIEWED"}]}],
+//	 "pagination": {"currentPage": 1, "totalPages": 1}}
+//
+// Records are not filtered on the client. If the service ignores templateId, check Respondent.TemplateID. It is
+// p.TemplateID if the record has none.
+func (s *RespondentsService) List(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
+	var c checks
+	c.uuid("TemplateID", p.TemplateID)
+	c.page(p.Page, p.Limit, 0)
+	if err := c.err(listRespondents); err != nil {
+		return nil, err
+	}
+	in := inputs{}
+	in.set("templateId", p.TemplateID)
+	in.set("page", p.Page)
+	in.set("limit", p.Limit)
+	return s.page(ctx, request{method: listRespondents, in: in}, p)
+}
+
+func (s *RespondentsService) page(ctx context.Context, req request, p RespondentListParams) (*Page[Respondent], error) {
+	var answer wireRespondents
+	run, err := s.c.perform(ctx, req, &answer)
+	if err != nil {
+		return nil, err
+	}
+	for i := range answer.Respondents {
+		r := &answer.Respondents[i]
+		r.Status = r.Status.normal()
+		r.TemplateID = templateID(r.TemplateID, p.TemplateID)
+	}
+	return newPage(answer.Respondents, p.Page, answer.wirePage, run), nil
+}
+
+// All yields every document made from a template. It works like [DocumentsService.All].
+func (s *RespondentsService) All(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
+	return list[Respondent]{
+		limit: cmp.Or(p.Limit, allLimit),
+		id:    func(r *Respondent) string { return r.ID },
+		at:    func(r *Respondent) time.Time { return r.CreatedAt },
+		fetch: func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
+			p := p
+			p.Page, p.Limit = r.Page, r.Limit
+			return s.List(ctx, p)
+		},
+	}.all(ctx)
+}
+
+// Get returns one document made from a template, or ErrNotFound if the service has none with this id, which is
+// TemplateSendResult.DocumentID. The response is a list, as for List.
+func (s *RespondentsService) Get(ctx context.Context, documentID string) (*Respondent, error) {
+	var c checks
+	c.objectID("documentID", documentID)
+	if err := c.err(getRespondent); err != nil {
+		return nil, err
+	}
+	req := request{method: getRespondent, in: inputs{"respondentDocumentId": documentID}}
+	page, err := s.page(ctx, req, RespondentListParams{})
+	if err != nil {
+		return nil, err
+	}
+	return page.only(documentID, func(r *Respondent) string { return r.ID })
+}
+
+// FindSent looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID and
+// returns those that [TemplateSendParams.MayMatch] accepts, the candidates. exclude reports the documents that you have
+// recorded for other sends, which are left out. A nil exclude leaves out none. After an error nothing is known.
+//
+//   - No candidate: the template was not sent, if you called FindSent at least Options.AttemptTimeout and one minute
+//     after Send had returned; by default that is 90 seconds. Until then the request may still arrive. Measure the time
+//     with a monotonic clock, as time.Since does. After a restart of the program, start counting again.
+//   - One candidate: it is this send, if it has the addresses of your receivers in full and nobody else sent the
+//     template to them. Otherwise let a person decide.
+//   - Several candidates: let a person decide. Do not send again.
+//
+// FindSent misses a document that the service does not list, as it may do with deleted ones, that is in another
+// workspace, or in which a signer's address was changed. Another send of the same template to the same people is a
+// candidate too, however old. So send a template to the same receivers only once the last such send's outcome is known.
+//
+// The service may mask the addresses of signers. A mask that reads like an address, such as axx@example.com, counts as
+// somebody else's: then an empty result proves nothing. With any other mask, all documents of the template are
+// candidates, except those that exclude reports: resolve one unknown send of a template before you begin the next.
+func (s *RespondentsService) FindSent(ctx context.Context, p TemplateSendParams, exclude func(documentID string) bool) ([]*Respondent, error) {
+	var found []*Respondent
+	for r, err := range s.All(ctx, RespondentListParams{TemplateID: p.TemplateID}) {
+		if err != nil {
+			return nil, err
+		}
+		if p.MayMatch(r) && (exclude == nil || !exclude(r.ID)) {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// MayMatch reports whether r may be the document of this send. It is the test of [RespondentsService.FindSent]: one walk
+// over a template's respondents can serve many sends. MayMatch returns false in two cases only: r names another
+// template, or r has its addresses in full ([Respondent.AddressesReadable]) and a receiver's is not among them.
+// Addresses are compared ignoring letter case and blanks at their ends. Further signers, such as a template's own, do
+// not matter. A receiver whose own address is malformed is not looked for. Times are not compared. A nil r may match.
+func (p TemplateSendParams) MayMatch(r *Respondent) bool {
+	switch {
+	case r == nil:
+		return true
+	case isUUID(r.TemplateID) && !strings.EqualFold(r.TemplateID, p.TemplateID):
+		return false
+	case !r.AddressesReadable():
+		return true
+	}
+	return !slices.ContainsFunc(p.Receivers, func(to Receiver) bool {
+		return plainAddress(to.Email) && !slices.ContainsFunc(r.Signers, func(s Signer) bool {
+			return strings.EqualFold(strings.TrimSpace(s.Email), strings.TrimSpace(to.Email))
+		})
+	})
+}
+
+// AddressesReadable reports whether the record has signers and the address of each could be read and compared. An
+// address cannot if it is missing or masked, or has a name, two dots in a row, no dot in its domain, or characters that
+// no address has, as most masks have. A mask that reads like an address, such as axx@example.com, counts as readable.
+func (r *Respondent) AddressesReadable() bool {
+	return len(r.Signers) > 0 && !slices.ContainsFunc(r.Signers, func(s Signer) bool { return !plainAddress(s.Email) })
+}
+
+var addressText = regexp.MustCompile(`^[\w!#$+/=?^{|}~'-]+(\.[\w!#$+/=?^{|}~'-]+)*@[\w-]+(\.[\w-]+)+$`)
+
+// plainAddress reports whether an address can be compared as text: it is no mask, and has no name.
+func plainAddress(email string) bool {
+	email = strings.ToLower(strings.TrimSpace(email))
+	return addressText.MatchString(email) && !strings.Contains(email, "xn--")
+}
+
+// templateID keeps the id that was asked for where the answer's is not a UUID, and so of no use for a DocumentRef.
+func templateID(answered, asked string) string {
+	if isUUID(answered) || asked == "" {
+		return answered
+	}
+	return asked
+}
