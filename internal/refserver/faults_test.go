@@ -61,6 +61,11 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	require.Equal(t, "17", resp.Header.Get("Retry-After"))
 	require.Equal(t, `{"message":"slow down"}`, body)
 
+	resp, body, err = with(refserver.Fault{Status: 502})
+	require.NoError(t, err)
+	require.Empty(t, body)
+	require.Empty(t, resp.Header.Get("Content-Type"), "an empty body is not JSON")
+
 	resp, body, err = with(refserver.Fault{Body: "<html>"})
 	require.NoError(t, err)
 	require.Equal(t, 200, resp.StatusCode)
@@ -72,7 +77,7 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	_, body, err = with(refserver.Fault{Cut: 10})
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	require.Len(t, body, 10)
-	require.True(t, srv.Requests()[3].AnswerLost)
+	require.True(t, srv.Requests()[4].AnswerLost)
 
 	_, body, err = with(refserver.Fault{Cut: 1 << 20})
 	require.NoError(t, err, "there is not so much to cut")
@@ -92,7 +97,7 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	for _, r := range srv.Requests() {
 		notes += len(r.Notes)
 	}
-	require.Equal(t, 6, notes, "the request log tells which requests met a fault")
+	require.Equal(t, 7, notes, "the request log tells which requests met a fault")
 }
 
 func TestFaultsBeforeAndAfterTheWork(t *testing.T) {

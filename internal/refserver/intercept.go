@@ -55,7 +55,10 @@ func wait(ctx context.Context, d time.Duration) {
 // edit changes the work's answer as the fault says.
 func (f Fault) edit(a api.Answer) api.Answer {
 	if f.answers() {
-		a = api.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(f.Body)}
+		a = api.Answer{Status: http.StatusOK, Header: http.Header{}, Body: []byte(f.Body)}
+		if f.Body != "" {
+			a.Header.Set("Content-Type", "application/json")
+		}
 	}
 	if f.Status != 0 {
 		a.Status = f.Status

@@ -29,14 +29,11 @@ func (a *API) listResponses(c *Call) (any, error) {
 // responseQuery reads which responses are asked for.
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
 	formID, responseID = in.id("formId"), in.id("responseId")
-	if responseID != "" && !signing.IsUUID(responseID) && !signing.IsObjectID(responseID) {
+	if responseID != "" && len(responseID) != signing.UUIDLength && !signing.IsObjectID(responseID) {
 		in.problem("responseId must be a UUID or have 24 hexadecimal digits")
 	}
 	if formID == "" && responseID == "" {
 		in.oneIsRequired("formId", "responseId")
-	}
-	if formID == "" && responseID != "" && (in.scalar("page") != "" || in.scalar("limit") != "") {
-		in.problem("page and limit must not be given with a responseId alone")
 	}
 	return formID, responseID, a.page(in, math.MaxInt32)
 }

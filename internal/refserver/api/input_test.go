@@ -40,11 +40,10 @@ func TestListInputsAreRefused(t *testing.T) {
 		one("respondent id", "get_respondent", "respondentDocumentId", inProgress, "respondentDocumentId must have 24 hexadecimal digits"),
 		{name: "no respondent", from: "get_respondent", change: without("respondentDocumentId"), status: 400, code: invalid,
 			text: "templateId or respondentDocumentId is required", rule: "input"},
+		one("id with too few digits", "get_document", "documentId", "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d1", "documentId must be a UUID"),
 		one("response id", "get_response", "responseId", "zdd62ad605997389b3a3dd", "responseId must be a UUID or have 24 hexadecimal digits"),
 		{name: "no response", from: "get_response", change: without("responseId"), status: 400, code: invalid,
 			text: "formId or responseId is required", rule: "input"},
-		one("page of one response", "get_response", "page", "1", "page and limit must not be given with a responseId alone"),
-		one("limit of one response", "get_response", "limit", "9", "page and limit must not be given with a responseId alone"),
 	})
 }
 

@@ -192,6 +192,14 @@ func TestMissingRecords(t *testing.T) {
 			text: "No such form", rule: "exists"},
 		{name: "response", from: "get_response", change: query("responseId", unknownUUID), status: 404, code: missing,
 			text: "No such response", rule: "exists"},
+		{name: "id with a letter that no UUID has", from: "void_document", change: both("documentId", "g0000000-0000-4000-8000-000000000000"),
+			status: 404, code: missing, text: "No such document", rule: "exists"},
+		{name: "response id with a letter that no UUID has", from: "get_response", change: query("responseId", "g0000000-0000-4000-8000-000000000000"),
+			status: 404, code: missing, text: "No such response", rule: "exists"},
+		{name: "below another prefix", from: "void_document", change: func(r *request) {
+			r.Path = "/signature" + r.Path
+			both("documentId", unknownUUID)(r)
+		}, status: 404, code: missing, text: "No such document", rule: "exists"},
 		{name: "response id of a document", from: "get_response", change: query("responseId", created), status: 404, code: missing,
 			text: "No such response: it is the id of a document from a template", rule: "exists"},
 	})

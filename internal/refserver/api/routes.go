@@ -84,16 +84,19 @@ func routesWith(moved map[Operation]Route) []route {
 			for _, m := range placeholder.FindAllStringSubmatch(quoted, -1) {
 				rt.inPath = append(rt.inPath, m[1])
 			}
-			rt.pattern = regexp.MustCompile("^" + placeholder.ReplaceAllString(quoted, "([^/]+)") + "$")
+			rt.pattern = regexp.MustCompile("^(?:" + otherPrefix + ")?" + placeholder.ReplaceAllString(quoted, "([^/]+)") + "$")
 		}
 	}
 	return routes
 }
 
+// otherPrefix begins the paths of the operations in some public clients, which have it built in.
+const otherPrefix = "/signature"
+
 // matches returns the inputs in the path of a request for this route, and false for another path.
 func (rt *route) matches(u *url.URL) (inputs map[string]string, ok bool) {
 	if rt.pattern == nil {
-		return nil, u.Path == rt.Path
+		return nil, u.Path == rt.Path || u.Path == otherPrefix+rt.Path
 	}
 	values := rt.pattern.FindStringSubmatch(u.EscapedPath())
 	if values == nil {

@@ -55,8 +55,11 @@ func (g *IDs) Token() string {
 	return g.Prefix + hex.EncodeToString(b[:])
 }
 
+// UUIDLength is the length of a UUID as text.
+const UUIDLength = 36
+
 // IsUUID reports whether an id has the form of a UUID, in lower or upper case.
-func IsUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
+func IsUUID(id string) bool { return len(id) == UUIDLength && uuid.Validate(id) == nil }
 
 // IsObjectID reports whether an id has 24 hexadecimal digits, in lower or upper case.
 func IsObjectID(id string) bool {

@@ -12,6 +12,9 @@ func activeFault(f refserver.ActiveFault) wire.ActiveFault {
 	out := wire.ActiveFault{ActiveFault: f}
 	if f := f.Fault; f != nil {
 		out.Fault = &wire.RequestFault{Fault: *f, Latency: wire.Duration(f.Latency)}
+		if f.RetryAfter != "" {
+			out.Fault.RetryAfter = &f.RetryAfter
+		}
 	}
 	if f := f.WebhookFault; f != nil {
 		out.WebhookFault = &wire.DeliveryFault{WebhookFault: *f, Delay: wire.Duration(f.Delay), Shift: wire.Duration(f.Shift)}
@@ -25,6 +28,12 @@ func (a *API) listFaults(r *http.Request) (any, error) {
 
 func (a *API) addRequestFault(_ *http.Request, in wire.RequestFault) (any, error) {
 	in.Fault.Latency = time.Duration(in.Latency)
+	switch {
+	case in.RetryAfter != nil:
+		in.Fault.RetryAfter = *in.RetryAfter
+	case in.Status == http.StatusTooManyRequests:
+		in.Fault.RetryAfter = "60"
+	}
 	return madeID(a.server.Fail(in.Fault))
 }
 

@@ -44,7 +44,8 @@ type ReceiversLink struct {
 // RequestFault is something that goes wrong with API requests.
 type RequestFault struct {
 	refserver.Fault
-	Latency Duration `json:"latency,omitempty"`
+	Latency    Duration `json:"latency,omitempty"`
+	RetryAfter *string  `json:"retryAfter,omitempty"` // nil: 60 with status 429, otherwise none
 }
 
 // DeliveryFault is something that goes wrong with webhook attempts.
