@@ -93,10 +93,16 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*refserver.InvalidError](err); ok {
 		return cli.UsageError("%s: %s", fieldname.Words(e.Field, optionFlags), e.Problem)
 	}
-	if errors.Is(err, sqlitestore.ErrDamaged) || errors.Is(err, sqlitestore.ErrFull) || data == memory {
-		return err
+	for _, advised := range []error{sqlitestore.ErrDamaged, sqlitestore.ErrFull, sqlitestore.ErrLimit, sqlitestore.ErrInUse} {
+		if errors.Is(err, advised) || data == memory {
+			return err
+		}
 	}
-	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away to start empty, each time moving its -wal and -shm away too", err, data)
+	start := "to start empty"
+	if e, ok := errors.AsType[*hosting.FileError](err); ok {
+		data, start = e.Path, "to start without the workspace"
+	}
+	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away %s, each time moving its -wal and -shm away too", err, data, start)
 }
 
 // optionFlags holds the flags for options of the server, and the settings of --profile.

@@ -76,15 +76,7 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 		return found, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	err = s.each(ctx, `pragma integrity_check`, func(rows *sql.Rows) error {
-		var text string
-		err := rows.Scan(&text)
-		if err == nil && text != "ok" {
-			problem(text)
-		}
-		return err
-	})
-	if err != nil {
+	if err := s.check(ctx, "integrity_check", problem); err != nil {
 		return found, err
 	}
 	if found.Records, err = refserver.CheckStorage(ctx, s); err != nil {
@@ -100,6 +92,28 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 		found.Files++
 		return err
 	})
+}
+
+// check calls problem with each problem that a check of SQLite finds in the file.
+func (s *Store) check(ctx context.Context, name string, problem func(string)) error {
+	return s.each(ctx, "pragma "+name, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		if err == nil && text != "ok" {
+			problem(text)
+		}
+		return err
+	})
+}
+
+// Sound returns an error that matches [ErrDamaged] if the structure of the file is damaged.
+func (s *Store) Sound(ctx context.Context) error {
+	problems := ""
+	err := s.check(ctx, "quick_check", func(text string) { problems = text })
+	if err == nil && problems != "" {
+		err = refusal(s.path, fmt.Errorf("%w: %s", ErrDamaged, problems))
+	}
+	return err
 }
 
 // hashOf returns the id of a file.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -84,8 +85,31 @@ func code(err error) int {
 	return 0
 }
 
+// descriptors is how many files an open [Store] takes.
+const descriptors = 6
+
+// limited reports whether err comes from the limit of open files. SQLite reports only that it cannot open a file, and
+// then closes those that it has opened: as many other files cannot be opened either.
+func limited(err error) bool {
+	for range descriptors {
+		if code(err) == sqlite3.SQLITE_CANTOPEN {
+			probe, failed := os.Open(os.DevNull)
+			if failed != nil {
+				err = failed
+				break
+			}
+			defer probe.Close()
+		}
+	}
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
 // refusal adds to an error of a file what to do about it. It returns nil for nil.
 func refusal(path string, err error) error {
+	if limited(err) {
+		return fmt.Errorf("the data file %s: %w (%w); raise the limit of open files (ulimit -n): each workspace that is kept in a file takes %d",
+			path, ErrLimit, err, descriptors)
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("the data file %s is %w (%w); put a copy of it back, or move it away to start empty, each time moving its -wal and "+

@@ -27,6 +27,7 @@ var (
 	ErrForeign = errors.New("not a data file of this program")
 	ErrDamaged = errors.New("damaged")
 	ErrFull    = errors.New("the disk is full")
+	ErrLimit   = errors.New("too many open files")
 )
 
 // Store is an open file. It is the [refserver.Storage] of one workspace, and is safe for concurrent use.
@@ -64,7 +65,10 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 			s.Close()
 		}
 	}()
-	if s.file, err = openLocked(path); err != nil {
+	if s.file, err = openLocked(path); limited(err) {
+		err = refusal(path, err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.open, err = s.file.Stat(); err == nil && !s.open.Mode().IsRegular() {
@@ -223,10 +227,13 @@ func (s *Store) Close() error {
 }
 
 // Remove closes the Store and deletes its file.
-func (s *Store) Remove() error {
-	errs := []error{s.Close()}
+func (s *Store) Remove() error { return errors.Join(s.Close(), Delete(s.path)) }
+
+// Delete deletes the file at path, which is not open, and those that SQLite has beside it.
+func Delete(path string) error {
+	var errs []error
 	for _, suffix := range beside {
-		if err := os.Remove(s.path + suffix); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path + suffix); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

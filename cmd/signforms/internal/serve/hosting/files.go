@@ -38,8 +38,19 @@ func (f *files) create(ctx context.Context, id string) (*sqlitestore.Store, erro
 	return sqlitestore.Open(ctx, f.pathOf(id), f.options)
 }
 
-// each opens the files of the other workspaces. It deletes those of workspaces that are not whole, and leaves alone
-// what is of none.
+// FileError is why the file of a workspace after the first stops the start.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+func (e *FileError) Error() string { return e.Path + ", the file of a workspace: " + e.Err.Error() }
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// each opens the files of the other workspaces. It deletes those of workspaces that are not whole. It leaves a sound
+// file without the value of a workspace alone. Any file that cannot be read is a [FileError]: serve must not start
+// without its workspace, whose name and key could be given to another.
 func (f *files) each(ctx context.Context, resume func(*sqlitestore.Store, saved) error) error {
 	entries, err := os.ReadDir(filepath.Dir(f.first.Path()))
 	if err != nil {
@@ -51,29 +62,42 @@ func (f *files) each(ctx context.Context, resume func(*sqlitestore.Store, saved)
 		if uuid.Validate(id) != nil || f.pathOf(id) != path {
 			continue
 		}
-		store, err := f.create(ctx, id)
-		if err != nil {
-			return err
-		}
-		text, err := store.Value(ctx, workspaceValue)
-		var was saved
-		if err == nil {
-			err = json.Unmarshal([]byte(text), &was)
-		}
-		switch {
-		case text == "" || err == nil && was.ID != id:
-			f.log.Warn("a file beside the data file is of no workspace", "file", path)
-			err = store.Close()
-		case err == nil && !was.Whole:
-			err = store.Remove()
-		case err == nil:
-			err = resume(store, was)
-		}
-		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", path, err), store.Close())
+		if err := f.one(ctx, id, resume); err != nil {
+			return &FileError{path, err}
 		}
 	}
 	return nil
+}
+
+// one opens the file of a workspace.
+func (f *files) one(ctx context.Context, id string, resume func(*sqlitestore.Store, saved) error) error {
+	store, err := f.create(ctx, id)
+	if err != nil {
+		return err
+	}
+	text, err := store.Value(ctx, workspaceValue)
+	var was saved
+	switch {
+	case err != nil:
+	case text == "":
+		err = store.Sound(ctx)
+	default:
+		err = json.Unmarshal([]byte(text), &was)
+	}
+	switch {
+	case err != nil:
+	case was.ID != id:
+		f.log.Warn("a file beside the data file is of no workspace, or a copy of another's", "file", store.Path())
+		err = store.Close()
+	case !was.Whole:
+		err = store.Remove()
+	default:
+		err = resume(store, was)
+	}
+	if err != nil {
+		err = errors.Join(err, store.Close())
+	}
+	return err
 }
 
 // maxMemoryFiles bounds the PDFs and pictures of a workspace in memory, in bytes.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/console"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 )
 
 // maxWorkspaces is how many workspaces there may be after the first. An idle one takes less than 100 KB of memory.
@@ -107,6 +109,7 @@ func (ws *Workspaces) make(ctx context.Context, w *workspace) (*wire.Seeded, err
 	if ws.data != nil && w.Lifetime == 0 {
 		var err error
 		if w.store, err = ws.data.create(ctx, w.id); err != nil {
+			err = errors.Join(err, sqlitestore.Delete(ws.data.pathOf(w.id)))
 			return nil, refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 		}
 	}
