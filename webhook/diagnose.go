@@ -3,20 +3,26 @@ package webhook
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/signforms/signforms-go/internal/jsjson"
 )
 
-// Diagnose explains, for a person, why a delivery is refused. It knows eight mistakes: a header that is missing or
-// repeated, a signature or a timestamp in another form, a clock that is wrong, a secret that was copied with what stood
-// around it, a body that was read before, one in base64, one that is a part of what was signed, and one with its keys
-// in another order. The text contains no secret, signature or part of the body. A match is a hint and nothing else: do
-// not accept a delivery because of it. Diagnose hashes the body up to two hundred times for each secret.
+// Diagnose explains, for a person, why a delivery is refused. It recognises these errors:
+//
+//   - a header that is missing or repeated, a signature or a timestamp in a different form, a clock that is wrong
+//   - a secret with quotes or white space around it, without its prefix or its final =, or in base64 or decoded from it
+//   - a body that was read before, is in base64, in gzip or in a different charset, or begins with a byte order mark
+//   - a body of over 64 KiB that was reformatted, one with its keys in a different order, and a part of what was signed
+//
+// The text contains no secret, signature or part of the body. A match is a hint and nothing else: do not accept a
+// delivery because of it. Diagnose hashes the body up to two thousand times for each secret.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	var d diagnosis
 	given, ok := d.signature(d.oneValue(header, SignatureHeader))
@@ -78,7 +84,7 @@ func (d *diagnosis) timestamp(text string) {
 func (d *diagnosis) search(secrets []string, given signature, timestamp string, body []byte) (found bool) {
 	bodies := bodyVariants(body)
 	for i, secret := range secrets {
-		for _, key := range []variant{{"", secret}, {" without what stands around it", bareSecret(secret)}} {
+		for _, key := range secretVariants(secret) {
 			if key.text == "" || checkSecretLength(len(key.text)) != nil {
 				continue
 			}
@@ -105,10 +111,31 @@ func (d *diagnosis) search(secrets []string, given signature, timestamp string, 
 // variant is one reading of a secret or a body.
 type variant struct{ how, text string }
 
+// secretVariants undoes what people do to a secret when they copy it.
+func secretVariants(secret string) []variant {
+	bare := bareSecret(secret)
+	_, unprefixed, _ := strings.Cut(bare, "_")
+	variants := []variant{
+		{"", secret}, {" without what stands around it", bare},
+		{" without its prefix", unprefixed}, {" with the prefix whsec_", "whsec_" + bare},
+		{" with = at its end", bare + "="}, {" with == at its end", bare + "=="},
+		{" without = at its end", strings.TrimRight(bare, "=")},
+	}
+	for _, text := range []string{bare, unprefixed} {
+		for _, code := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			if decoded, err := code.DecodeString(strings.TrimRight(text, "=")); err == nil {
+				variants = append(variants, variant{" decoded from base64", string(decoded)})
+			}
+		}
+	}
+	return append(variants, variant{" encoded in base64", base64.StdEncoding.EncodeToString([]byte(bare))},
+		variant{" encoded in base64", base64.URLEncoding.EncodeToString([]byte(bare))})
+}
+
 // bareSecret removes invisible characters, white space, a name with an equals sign, and quotes.
 func bareSecret(secret string) string {
 	bare := strings.TrimSpace(strings.Join(strings.FieldsFunc(secret, isInvisible), ""))
-	if _, assigned, found := strings.Cut(bare, "="); found && assigned != "" {
+	if _, assigned, found := strings.Cut(bare, "="); found && strings.Trim(assigned, "=") != "" {
 		bare = assigned
 	}
 	return strings.Trim(bare, "\"'`")
@@ -118,11 +145,21 @@ func bareSecret(secret string) string {
 func bodyVariants(body []byte) []variant {
 	variants := []variant{{"", string(body)}}
 	if text, err := jsjson.Normalize(nil, body); err == nil {
-		variants = append(variants, variant{", with the body as JSON.stringify prints it, which a receiver in Go accepts", string(text)},
+		how := ", with the body as JSON.stringify prints it, which a receiver in Go accepts"
+		if len(body) > maxReprint {
+			how = ", with the body as JSON.stringify prints it. It was reformatted on the way, which a receiver in Go accepts up to 64 KiB alone"
+		}
+		variants = append(variants, variant{how, string(text)},
 			variant{", if the body were an array of what it is", "[" + string(text) + "]"})
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(string(bytes.Trim(body, " \r\n\""))); err == nil {
 		variants = append(variants, variant{", if the body were decoded from base64, as API gateways send it", string(decoded)})
+	}
+	if unmarked, found := bytes.CutPrefix(body, []byte("\ufeff")); found {
+		variants = append(variants, variant{", if the body had no byte order mark before it", string(unmarked)})
+	}
+	for _, text := range []string{fromUTF16(body, binary.BigEndian), fromUTF16(body, binary.LittleEndian), fromLatin1(body)} {
+		variants = append(variants, variant{", if the body were in UTF-8: its charset was changed on the way", text})
 	}
 	events, err := Parse(body)
 	if err != nil {
@@ -134,10 +171,32 @@ func bodyVariants(body []byte) []variant {
 	return variants
 }
 
+// fromUTF16 returns a body in UTF-16, which may begin with a byte order mark, in UTF-8.
+func fromUTF16(body []byte, order binary.ByteOrder) string {
+	units := make([]uint16, len(body)/2)
+	for i := range units {
+		units[i] = order.Uint16(body[2*i:])
+	}
+	return strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff")
+}
+
+// fromLatin1 returns a body in ISO 8859-1 in UTF-8.
+func fromLatin1(body []byte) string {
+	runes := make([]rune, len(body))
+	for i, c := range body {
+		runes[i] = rune(c)
+	}
+	return string(runes)
+}
+
 // noMatch says what is known about a delivery whose signature no mistake explains.
 func (d *diagnosis) noMatch(body []byte) {
 	if len(body) == 0 {
 		d.say("The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.")
+		return
+	}
+	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		d.say("The body is gzip, and the service signs what it was before: decompress it before it is verified.")
 		return
 	}
 	d.say("The signature does not match the secret, or any of several. Compare it with the one shown where the webhook was " +

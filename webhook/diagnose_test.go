@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/signforms/signforms-go/webhook"
 	"github.com/stretchr/testify/require"
@@ -19,8 +20,11 @@ import (
 func TestDiagnose(t *testing.T) {
 	const body = `[{"name":"A & B","id":1.0},{"webhookEvent":"new_thing"}]`
 	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	const bare, decoded, padded, umlaut = "7f3c1b52d9e84a06", "0123456789abcdef", "MDEyMzQ1Njc4OWFiY2RlZg==", `["Zöe"]`
+	long := `["` + strings.Repeat("x", 64<<10) + `"]`
 	inBase64 := base64.StdEncoding.EncodeToString([]byte(body))
 	for name, c := range map[string]struct {
+		key       string // the secret that the sender signs with
 		given     string // the secret of the receiver
 		timestamp string
 		sent      string // what the sender signed
@@ -41,6 +45,18 @@ func TestDiagnose(t *testing.T) {
 		"read before":      {received: "-", want: "The body is empty. Most likely something read it before"},
 		"base64":           {received: inBase64, want: "would match secret 2 of 2, if the body were decoded from base64"},
 		"reformatted":      {sent: `[{"name":"A & B","id":1}]`, received: `[{"name":"A \u0026 B","id":1.0}]`, want: "JSON.stringify prints it, which a receiver in Go accepts."},
+		"above 64 KiB":     {sent: long, received: long + " ", want: "accepts up to 64 KiB alone."},
+		"prefix":           {key: bare, given: "whsec_" + bare, want: "would match secret 2 of 2 without its prefix."},
+		"no prefix":        {key: "whsec_" + bare, given: bare, want: "would match secret 2 of 2 with the prefix whsec_."},
+		"without =":        {key: padded, given: strings.TrimRight(padded, "="), want: "would match secret 2 of 2 with == at its end."},
+		"with =":           {key: bare, given: bare + "=", want: "would match secret 2 of 2 without = at its end."},
+		"not decoded":      {key: decoded, given: padded, want: "would match secret 2 of 2 decoded from base64."},
+		"prefix, decoded":  {key: decoded, given: "whsec_" + strings.TrimRight(padded, "="), want: "would match secret 2 of 2 decoded from base64."},
+		"decoded":          {key: padded, given: decoded, want: "would match secret 2 of 2 encoded in base64."},
+		"body with BOM":    {received: "\ufeff" + body, want: "would match secret 2 of 2, if the body had no byte order mark before it."},
+		"UTF-16":           {sent: umlaut, received: utf16LE(umlaut), want: "if the body were in UTF-8: its charset was changed on the way."},
+		"Latin-1":          {sent: umlaut, received: "[\"Z\xf6e\"]", want: "if the body were in UTF-8: its charset was changed on the way."},
+		"gzip":             {received: "\x1f\x8b\x08\x00", want: "The body is gzip"},
 		"element":          {received: `[{"x":1},` + body + `]`, want: "if the body were its element 1 alone."},
 		"without brackets": {sent: `[{"id":1}]`, received: ` {"id":1.0}`, want: "if the body were an array of what it is."},
 		"another secret":   {given: "another secret", want: "does not match the secret, or any of several."},
@@ -51,22 +67,31 @@ func TestDiagnose(t *testing.T) {
 					*s = otherwise
 				}
 			}
+			orElse(&c.key, secret)
 			orElse(&c.given, secret)
 			orElse(&c.timestamp, stamp)
 			orElse(&c.sent, body)
 			orElse(&c.received, body)
-			h := signed(secret, c.timestamp, c.sent)
+			h := signed(c.key, c.timestamp, c.sent)
 			if c.edit != nil {
 				c.edit(h)
 			}
 			got := webhook.Diagnose([]string{"one more secret", c.given}, h, []byte(strings.TrimPrefix(c.received, "-")))
 			require.Contains(t, got, c.want)
-			for _, private := range []string{secret, "one more secret", "A & B", macOf(secret, c.timestamp+"."+c.sent)} {
+			for _, private := range []string{c.key, "one more secret", "A & B", macOf(c.key, c.timestamp+"."+c.sent)} {
 				require.NotContains(t, got, private)
 			}
 		})
 	}
 	require.Contains(t, webhook.Diagnose(nil, signed(secret, stamp, "[]"), []byte("[]")), "No secret was given.")
+}
+
+func utf16LE(text string) string {
+	out := "\xff\xfe"
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out += string([]byte{byte(unit), byte(unit >> 8)})
+	}
+	return out
 }
 
 func without(name string) func(http.Header) { return func(h http.Header) { h.Del(name) } }

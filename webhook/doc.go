@@ -30,7 +30,7 @@
 // # What is guaranteed
 //
 //   - Each delivery has a valid signature and a timestamp within [VerifierOptions.Tolerance] of your clock: five minutes by
-//     default. A proxy may change spaces and escapes, but not the order of keys.
+//     default. A proxy may change spaces and escapes of a body of at most 64 KiB, but not the order of keys.
 //   - No event is withheld for a field. One that cannot be read is zero, in [Event.FieldErrors], and reported once to
 //     [HandlerOptions.OnError] and the log.
 //   - Every event that is received and not run is reported once, to OnError or [HandlerOptions.OnEvent] and to the log.

@@ -30,9 +30,9 @@ type VerifierOptions struct {
 	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
 	Now func() time.Time
 
-	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few times what of it has
-	// arrived, and a dozen times its size while it is put into JavaScript's form, one of over 64 KiB at a time for each
-	// processor.
+	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few times the memory of the
+	// bytes that have arrived. A body of over 64 KiB must match as it came: only a smaller one is put into JavaScript's
+	// form as well, which takes up to 2 MB. At most a quarter of the processors do so at one time.
 	MaxBody int
 
 	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit Unix milliseconds, and
@@ -48,13 +48,12 @@ type VerifierOptions struct {
 // nil or zero Verifier refuses everything. It is never changed and safe for concurrent use. Its secrets cannot be
 // printed.
 type Verifier struct {
-	secrets     []*macPool
-	normalizing normalizing
-	tolerance   time.Duration // negative: not checked
-	now         func() time.Time
-	maxBody     int
-	tooLarge    error // made once: unauthenticated requests can cause it
-	custom      func(string) (time.Time, error)
+	secrets   []*macPool
+	tolerance time.Duration // negative: not checked
+	now       func() time.Time
+	maxBody   int
+	tooLarge  error // made once: unauthenticated requests can cause it
+	custom    func(string) (time.Time, error)
 }
 
 // Verified describes a genuine delivery.
@@ -71,8 +70,8 @@ type Verified struct {
 	// the new secret, the old one can be removed.
 	SecretIndex int
 
-	// Reserialized reports that the body matched only in JavaScript's form: something between the service and this process
-	// reformats JSON.
+	// Reserialized reports that the body, of at most 64 KiB, matched only in JavaScript's form: something between the
+	// service and this process reformats JSON.
 	Reserialized bool
 }
 
@@ -86,11 +85,10 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 		opts = &VerifierOptions{}
 	}
 	v := &Verifier{
-		tolerance:   min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
-		now:         opts.Now,
-		maxBody:     opts.MaxBody,
-		custom:      opts.ParseTimestamp,
-		normalizing: newNormalizing(),
+		tolerance: min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
+		now:       opts.Now,
+		maxBody:   opts.MaxBody,
+		custom:    opts.ParseTimestamp,
 	}
 	if v.tolerance == 0 {
 		v.tolerance = defaultTolerance
@@ -157,14 +155,17 @@ func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	return Parse(verified.Payload)
 }
 
-// matchNormal is match with the form that JSON.stringify gives the body.
+// matchNormal is match with the form that JSON.stringify gives the body, which is made once for all secrets.
 func (v *Verifier) matchNormal(c *signedHeaders, body []byte) (normal []byte, secret int, err error) {
 	if len(body) == 0 {
 		return nil, -1, errConsumed
 	}
-	leave := v.normalizing.enter(len(body))
-	defer leave()
-	normal, err = jsjson.Normalize(nil, body)
+	if len(body) > maxReprint {
+		return nil, -1, ErrSignature
+	}
+	reprints <- struct{}{}
+	defer func() { <-reprints }()
+	normal, err = jsjson.Normalize(make([]byte, 0, len(body)), body)
 	if err != nil || string(normal) == string(body) {
 		return nil, -1, ErrSignature
 	}
@@ -185,22 +186,10 @@ func (v *Verifier) match(c *signedHeaders, body []byte) int {
 	return found
 }
 
-// normalizing bounds how many bodies are put into JavaScript's form at one time, because each may need a dozen times
-// its size. Small bodies do not wait for large ones. No wait is long: those who hold a place only compute.
-type normalizing struct{ small, large chan struct{} }
+// maxReprint is the largest body that is put into JavaScript's form. The service's events have 1 to 8 KB. A larger body
+// costs a stranger's request no more than hashing it.
+const maxReprint = 64 << 10
 
-const smallBody = 64 << 10
-
-func newNormalizing() normalizing {
-	processors := runtime.GOMAXPROCS(0)
-	return normalizing{small: make(chan struct{}, 8*processors), large: make(chan struct{}, processors)}
-}
-
-func (n *normalizing) enter(size int) (leave func()) {
-	places := n.small
-	if size > smallBody {
-		places = n.large
-	}
-	places <- struct{}{}
-	return func() { <-places }
-}
+// reprints bounds how many bodies are put into JavaScript's form at one time, in the whole process. Strangers can occupy
+// a quarter of the processors with it. No wait is long: a holder of a slot only computes.
+var reprints = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/4))

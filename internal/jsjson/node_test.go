@@ -52,7 +52,7 @@ func TestNormalizeLikeNodeNumbers(t *testing.T) {
 	t.Parallel()
 	node := startNode(t)
 	made := newDocuments(*nodeSeed)
-	const perDocument = 500
+	const perDocument = maxCostly
 	for done := 0; done < *nodeNumbers; {
 		var batch [][]byte
 		for range 20 {

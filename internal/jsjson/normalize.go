@@ -3,6 +3,7 @@
 package jsjson
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ func Normalize(dst, body []byte) ([]byte, error) {
 		return dst, errTooLong
 	}
 	n := normalizer{src: src, scan: jsonscan.New(src), out: dst}
+	n.open = make([]property, 0, bytes.Count(src, []byte{':'})) // as many at most
 	n.survey()
 	n.scan.End()
 	if err := n.scan.Err(); err != nil {

@@ -20,6 +20,9 @@ func (n *normalizer) appendSorted(dst, given []property) []property {
 		given = n.firstOfEach(given)
 	}
 	from := len(dst)
+	if dst == nil {
+		dst = make([]property, 0, cap(n.open))
+	}
 	for _, p := range given {
 		if p.index != notIndex {
 			dst = append(dst, p)
