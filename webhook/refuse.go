@@ -198,7 +198,8 @@ func (v *Verifier) readBody(r *http.Request) ([]byte, *refusal) {
 	}
 	for empty := 0; empty < maxEmptyReads; empty++ {
 		if len(body) == cap(body) {
-			body = append(make([]byte, 0, max(length, 2*int64(len(body)))), body...)
+			size := min(max(length, 4*int64(len(body))), int64(v.maxBody)+1)
+			body = append(make([]byte, 0, size), body...)
 		}
 		n, err := r.Body.Read(body[len(body):min(cap(body), v.maxBody+1)])
 		body = body[:len(body)+n]
