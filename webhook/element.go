@@ -52,14 +52,16 @@ type element struct {
 	nullFields      bool           // some of fields are marked with nullKind
 
 	given      member // members that are there, however empty or odd their value
-	ofPDF      member // those whose signers have a key of PDF documents
-	ofTemplate member // those whose signers have a key of templates
+	ofPDF      member // those with a signer of a PDF document
+	ofTemplate member // those with a signer of a template
 	misfits    []misfit
 
 	// Where the decoder is.
-	reading member
-	parent  string // key of the list or object that is being read, empty at the top
-	index   int    // in a list, else -1
+	reading       member
+	keyOfPDF      bool   // the signer has a key of PDF documents
+	keyOfTemplate bool   // the signer has a key of templates
+	parent        string // key of the list or object that is being read, empty at the top
+	index         int    // in a list, else -1
 }
 
 // misfit is a value that could not be read.

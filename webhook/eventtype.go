@@ -60,9 +60,9 @@ const (
 
 // infer chooses the type of an event without webhookEvent by its keys. The service does not document such events, but
 // its samples contain them. A key that is there is evidence, however empty its value; null counts as missing. A type
-// needs keys that only it has, and none that only other types have. A signer, also who viewed or signed, with a
-// signerIp is of a PDF document, one with a roleTitle or signerId of a template. Else the result is empty: an
-// UnknownEvent is reported, but nobody would notice a wrong type.
+// needs keys that only it has, and none that only other types have. A signer with a roleTitle or signerId is of a
+// template, any other with a signerIp of a PDF document; so is the one of viewedBy or signedBy. If the signers are of
+// different kinds, the result is empty: an UnknownEvent is reported, but nobody would notice a wrong type.
 func (e *element) infer() EventType {
 	if e.given&membersFormOnly != 0 {
 		const answers = memberFormID | memberResponse

@@ -21,6 +21,8 @@ const (
 	ofNone   = `{"email":"e","signerIp":null,"roleTitle":null}`
 	emptyPDF = `{"email":"e","status":"PENDING","signerIp":"","hasDeclined":false}`
 	emptyTwo = `{"email":"e","signerIp":"","signerId":""}`
+
+	publicSample = `{"roleTitle":"r","email":"e","name":"n","status":"SIGNED","signerIp":"","hasDeclined":false}`
 )
 
 func TestInfer(t *testing.T) {
@@ -44,11 +46,18 @@ func TestInfer(t *testing.T) {
 		// Which kind of signer.
 		{document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `,` + ofRole + `]`, webhook.TypeTemplateResponse},
 		{document + `,"finishedPdfUrl":"p","signers":[` + ofPDF + `,` + ofRole + `]`, unknown},
-		{document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `]`, unknown},
+		{document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `]`, webhook.TypeTemplateResponse},
+		{document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `,` + ofPDF + `]`, unknown},
+		{document + `,"signers":[` + ofBoth + `],"viewedBy":` + ofPDF, unknown},
+		{document + `,"signers":[` + ofBoth + `],"viewedBy":` + ofRole, webhook.TypeTemplateViewed},
+		{document + `,"signers":[],"viewedBy":` + ofBoth, webhook.TypeTemplateViewed},
+		{document + `,"signers":[` + ofPDF + `],"signedBy":` + ofBoth, unknown},
+		{document + `,"signers":[` + ofNone + `],"signedBy":` + emptyTwo, webhook.TypeTemplateSigned},
+		{document + `,"finishedPdfUrl":"p","signers":[` + publicSample + `,` + publicSample + `],"contact_field(page1)[x]":"y"`, webhook.TypeTemplateResponse},
 		{document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `]`, unknown},
 		{document + `,"finishedPdfUrl":"p","signers":[` + emptyPDF + `,` + emptyPDF + `]`, webhook.TypeSignatureCompleted},
 		{document + `,"finishedPdfUrl":"p","signers":[{"email":"e","signerId":[]}]`, webhook.TypeTemplateResponse},
-		{document + `,"finishedPdfUrl":"p","signers":[` + emptyTwo + `]`, unknown},
+		{document + `,"finishedPdfUrl":"p","signers":[` + emptyTwo + `]`, webhook.TypeTemplateResponse},
 		{document + `,"signers":[` + ofRole + `],"signers":[` + emptyPDF + `],"viewedBy":` + emptyPDF, webhook.TypeSignatureViewed},
 		{document + `,"signers":[` + emptyPDF + `],"signedBy":` + emptyPDF + `,"isSigningOrder":false`, webhook.TypeSignatureSigned},
 		{document + `,"finishedPdfUrl":"p","signers":null,"contact_field(page1)[x]":"y"`, unknown},

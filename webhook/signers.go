@@ -97,6 +97,7 @@ func (d *decoder) actor(key, atKey string, s *Signer, at *time.Time) {
 		}
 	}
 	d.cur.parent = ""
+	d.noteKind()
 }
 
 // signer reads one signer of a list into a zero s.
@@ -107,6 +108,7 @@ func (d *decoder) signer(s *Signer) {
 	for t, more := d.scan.Member(true); more; t, more = d.scan.Member(false) {
 		d.signerMember(d.content(t), s)
 	}
+	d.noteKind()
 }
 
 func (d *decoder) signerMember(key string, s *Signer) {
@@ -118,13 +120,13 @@ func (d *decoder) signerMember(key string, s *Signer) {
 	case "status":
 		d.fit(key, wantString, d.str((*string)(&s.Status)))
 	case "signerIp":
-		d.tells(&d.cur.ofPDF)
+		d.cur.keyOfPDF = d.cur.keyOfPDF || d.scan.Next() != 'n'
 		d.fit(key, wantString, d.str(&s.IP))
 	case "roleTitle":
-		d.tells(&d.cur.ofTemplate)
+		d.cur.keyOfTemplate = d.cur.keyOfTemplate || d.scan.Next() != 'n'
 		d.fit(key, wantString, d.str(&s.RoleTitle))
 	case "signerId":
-		d.tells(&d.cur.ofTemplate)
+		d.cur.keyOfTemplate = d.cur.keyOfTemplate || d.scan.Next() != 'n'
 		d.fit(key, wantString, d.str(&s.ID))
 	case "hasDeclined":
 		d.fit(key, wantBoolean, d.boolean(&s.HasDeclined))
@@ -135,11 +137,17 @@ func (d *decoder) signerMember(key string, s *Signer) {
 	}
 }
 
-// tells notes a key that only signers of one kind have.
-func (d *decoder) tells(kind *member) {
-	if d.scan.Next() != 'n' {
-		*kind |= d.cur.reading
+// noteKind notes the kind of the signer that was read. A published event of a template has an empty signerIp in each of
+// its signers, so a key of templates decides.
+func (d *decoder) noteKind() {
+	e := &d.cur
+	switch {
+	case e.keyOfTemplate:
+		e.ofTemplate |= e.reading
+	case e.keyOfPDF:
+		e.ofPDF |= e.reading
 	}
+	e.keyOfTemplate, e.keyOfPDF = false, false
 }
 
 // answer reads one question of a form with its answer into a zero a.
