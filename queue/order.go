@@ -1,11 +1,9 @@
 package queue
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -29,7 +27,7 @@ func orderKey(e webhook.Event, key webhook.ReplayKey) string {
 	case *webhook.SignatureCompleted:
 		return keyOf("document", e.DocumentID, key)
 	case *webhook.UnknownEvent:
-		return unknownKey(readLoosely(e.Raw()), key)
+		return unknownKey(e, key)
 	}
 	return templateKey(e.SubjectID(), templateIDs(e), key)
 }
@@ -44,14 +42,15 @@ func templateKey(template string, signers []string, key webhook.ReplayKey) strin
 }
 
 // unknownKey uses the ids alone. Only events of a template name signers, so signers and a document id are a template's.
-func unknownKey(ids looseIDs, key webhook.ReplayKey) string {
+func unknownKey(e *webhook.UnknownEvent, key webhook.ReplayKey) string {
+	signers := e.SignerIDs()
 	switch {
-	case len(ids.signers) > 0 && ids.document != "":
-		return templateKey(ids.document, ids.signers, key)
-	case ids.response != "":
-		return keyOf("response", ids.response, key)
+	case len(signers) > 0 && e.DocumentID != "":
+		return templateKey(e.DocumentID, signers, key)
+	case e.FormResponseID != "":
+		return keyOf("response", e.FormResponseID, key)
 	}
-	return keyOf("document", ids.document, key)
+	return keyOf("document", e.DocumentID, key)
 }
 
 // lineID returns a line's number in the store. Lines of the same number would wait for each other, without other harm.
@@ -85,14 +84,6 @@ func templateIDs(e webhook.Event) []string {
 	return nil
 }
 
-// namedIDs returns every signer id that an event holds, for [Filter.Signers].
-func namedIDs(e webhook.Event) []string {
-	if e, unknown := e.(*webhook.UnknownEvent); unknown {
-		return readLoosely(e.Raw()).signers
-	}
-	return e.SignerIDs()
-}
-
 func idsOf(signers []webhook.Signer) []string {
 	var ids []string
 	for _, s := range signers {
@@ -114,44 +105,4 @@ func signerList(ids []string) string {
 // storable returns s without NUL characters, which Postgres cannot store in a text.
 func storable(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// looseIDs are the ids of an event whose type is unknown, or that could not be decoded. What does not fit is left out.
-type looseIDs struct {
-	document, response string
-	signers            []string
-}
-
-func readLoosely(raw []byte) (ids looseIDs) {
-	var fields struct {
-		DocumentID     json.RawMessage `json:"documentId"`
-		FormResponseID json.RawMessage `json:"formResponseId"`
-		Signers        json.RawMessage `json:"signers"`
-	}
-	if json.Unmarshal(raw, &fields) != nil {
-		return looseIDs{}
-	}
-	var signers []json.RawMessage
-	_ = json.Unmarshal(fields.Signers, &signers) // a field that does not fit stays empty, as below
-	for _, one := range signers {
-		var s struct {
-			SignerID json.RawMessage `json:"signerId"`
-		}
-		if json.Unmarshal(one, &s) == nil {
-			if id := textOf(s.SignerID); id != "" {
-				ids.signers = append(ids.signers, id)
-			}
-		}
-	}
-	ids.document, ids.response = textOf(fields.DocumentID), textOf(fields.FormResponseID)
-	return ids
-}
-
-// textOf returns a JSON string, and a number or a boolean as it stands, as package webhook reads them; else "".
-func textOf(raw json.RawMessage) (text string) {
-	if len(raw) > 0 && !bytes.ContainsRune([]byte(`"{[n`), rune(raw[0])) {
-		return string(raw)
-	}
-	_ = json.Unmarshal(raw, &text)
-	return text
 }

@@ -51,7 +51,7 @@ func newRows(events []webhook.Event, note string) ([]row, error) {
 		line := orderKey(e, key)
 		rows[i] = row{
 			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
-			signers: signerList(namedIDs(e)), body: e.Raw(), note: note,
+			signers: signerList(e.SignerIDs()), body: e.Raw(), note: note,
 		}
 	}
 	return rows, nil

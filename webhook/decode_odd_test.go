@@ -135,7 +135,9 @@ func TestSignerIDs(t *testing.T) {
 		`{"webhookEvent":"new_signature_pdf_completed",` + signers + `}`:                                         {"a", "7", "b"},
 		`{"webhookEvent":"new_signature_pdf_completed","signers":[{"name":"n"}]}`:                                nil,
 		`{"webhookEvent":"new_form_response",` + signers + `}`:                                                   nil,
-		`{"webhookEvent":"new",` + signers + `}`:                                                                 nil,
+		`{"webhookEvent":"new",` + signers + `,"viewedBy":{"signerId":"c"},"signedBy":{"signerId":"d"}}`:         {"a", "7", "b", "c", "d"},
+		`{"webhookEvent":7,` + signers + `}`:                                                                     {"a", "7", "b"},
+		`{"webhookEvent":"new"}`:                                                                                 nil,
 	} {
 		require.Equal(t, want, parseOne(t, body).SignerIDs(), body)
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -25,6 +26,9 @@ const (
 // *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch, or let a [Handler]
 // call a function for each. No other package can implement it.
 //
+// An event that is stored or published belongs there as its Raw, which [Parse] reads again. [encoding/json] prints the Go
+// names of its fields, with the event's type in the field Type, which is empty in an event made by hand.
+//
 // The strings of the events of one payload refer to one copy of it. To keep a few of them for long, use
 // [strings.Clone]. Events contain personal data; do not log them whole.
 type Event interface {
@@ -44,7 +48,7 @@ type Event interface {
 	// SignerIDs returns the ids of Signers, and that of ViewedBy or SignedBy if it is not among them. In events of a
 	// template they tell which document the event is about: SignerIDs of the client's SendResult and Respondent are
 	// assumed to return the same (not documented by the service). It is nil where there are no signers, as in a
-	// FormResponse and an UnknownEvent.
+	// FormResponse.
 	SignerIDs() []string
 
 	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event.
@@ -129,12 +133,15 @@ type TemplateResponse struct {
 
 // UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does
 // not know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be
-// inferred. Err is a *[FieldError] when webhookEvent is there and is not a string.
+// inferred. Err is a *[FieldError] when webhookEvent is there and is not a string. Of its other fields only the ids are
+// read, where they are as in the known types.
 type UnknownEvent struct {
 	meta
-	Type    EventType // as the payload names it; empty when Err is not nil
-	Err     error
-	subject string
+	Type           EventType // as the payload names it; empty when Err is not nil
+	Err            error
+	DocumentID     string
+	FormResponseID string
+	signerIDs      []string
 }
 
 // Document has the fields that all events about documents share. Fields that were missing, null or unreadable are
@@ -207,6 +214,9 @@ type Field struct {
 type meta struct {
 	raw   string
 	notes *notes // nil for most events
+
+	// Type is the result of EventType for an event that was decoded from a payload, so that encoding/json prints it.
+	Type EventType
 }
 
 type notes struct {
@@ -228,7 +238,10 @@ func (m *meta) FieldErrors() []*FieldError {
 }
 
 // SignerIDs returns nil: this event has no signers.
-func (m *meta) SignerIDs() []string { return nil }
+func (e *FormResponse) SignerIDs() []string { return nil }
+
+// SignerIDs returns the ids of signers, viewedBy and signedBy of the element, where they can be read.
+func (e *UnknownEvent) SignerIDs() []string { return slices.Clone(e.signerIDs) }
 
 func (m *meta) source() string { return m.raw }
 
@@ -247,8 +260,8 @@ func (d *Document) SubjectID() string { return d.DocumentID }
 // SubjectID returns FormResponseID, the id of what the event is about.
 func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
-// SubjectID returns the formResponseId or documentId of the element, or an empty string.
-func (e *UnknownEvent) SubjectID() string { return e.subject }
+// SubjectID returns FormResponseID, or else DocumentID.
+func (e *UnknownEvent) SubjectID() string { return cmp.Or(e.FormResponseID, e.DocumentID) }
 
 // SignerIDs returns the ids of Signers and ViewedBy. See [Event].
 func (e *SignatureViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.ID) }
@@ -257,7 +270,7 @@ func (e *SignatureViewed) SignerIDs() []string { return signerIDs(e.Signers, e.V
 func (e *SignatureSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.ID) }
 
 // SignerIDs returns the ids of Signers. See [Event].
-func (e *SignatureCompleted) SignerIDs() []string { return signerIDs(e.Signers, "") }
+func (e *SignatureCompleted) SignerIDs() []string { return signerIDs(e.Signers) }
 
 // SignerIDs returns the ids of Signers and ViewedBy. See [Event].
 func (e *TemplateViewed) SignerIDs() []string { return signerIDs(e.Signers, e.ViewedBy.ID) }
@@ -266,16 +279,18 @@ func (e *TemplateViewed) SignerIDs() []string { return signerIDs(e.Signers, e.Vi
 func (e *TemplateSigned) SignerIDs() []string { return signerIDs(e.Signers, e.SignedBy.ID) }
 
 // SignerIDs returns the ids of Signers. See [Event].
-func (e *TemplateResponse) SignerIDs() []string { return signerIDs(e.Signers, "") }
+func (e *TemplateResponse) SignerIDs() []string { return signerIDs(e.Signers) }
 
-func signerIDs(signers []Signer, actor string) (ids []string) {
+func signerIDs(signers []Signer, actors ...string) (ids []string) {
 	for i := range signers {
 		if id := signers[i].ID; id != "" {
 			ids = append(ids, id)
 		}
 	}
-	if actor != "" && !slices.Contains(ids, actor) {
-		ids = append(ids, actor)
+	for _, actor := range actors {
+		if actor != "" && !slices.Contains(ids, actor) {
+			ids = append(ids, actor)
+		}
 	}
 	return ids
 }

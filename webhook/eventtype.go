@@ -10,6 +10,7 @@ func (e *element) build() Event {
 		e.eventType = e.infer()
 		inferred = e.eventType != ""
 	}
+	e.meta.Type = e.eventType
 	switch misfits := e.misfitsOfType(); {
 	case len(misfits) > 0 && e.eventType == "":
 		return e.unknown(misfits[0]) // no other member can be here: without a type, only webhookEvent counts
@@ -22,11 +23,10 @@ func (e *element) build() Event {
 }
 
 func (e *element) unknown(err error) *UnknownEvent {
-	subject := e.formResponseID
-	if subject == "" {
-		subject = e.document.DocumentID
+	return &UnknownEvent{
+		meta: e.meta, Type: e.eventType, Err: err, DocumentID: e.document.DocumentID, FormResponseID: e.formResponseID,
+		signerIDs: signerIDs(e.signers, e.viewedBy.ID, e.signedBy.ID),
 	}
-	return &UnknownEvent{meta: e.meta, Type: e.eventType, Err: err, subject: subject}
 }
 
 func (e *element) typed() Event {

@@ -91,6 +91,29 @@ func TestInfer(t *testing.T) {
 	}
 }
 
+// An event that somebody publishes as encoding/json prints it must name its type.
+func TestEvent_marshal(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		event webhook.Event
+		want  string
+	}{
+		{name: "named", event: parseOne(t, `{"webhookEvent":"new_template_response"}`), want: "new_template_response"},
+		{name: "inferred", event: parseOne(t, `{"formResponseId":"r"}`), want: "new_form_response"},
+		{name: "unknown", event: parseOne(t, `{"webhookEvent":"new_thing"}`), want: "new_thing"},
+		{name: "not decoded", event: parseOne(t, `{"webhookEvent":7}`), want: ""},
+		{name: "made by hand", event: &webhook.FormResponse{FormID: "f"}, want: ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, err := json.Marshal(c.event)
+			require.NoError(t, err)
+			var fields map[string]any
+			require.NoError(t, json.Unmarshal(text, &fields))
+			require.Equal(t, c.want, fields["Type"], "%s", text)
+		})
+	}
+}
+
 // Whichever members are missing from an event without webhookEvent, its type is the right one or none.
 func TestInferWithMembersMissing(t *testing.T) {
 	files, err := filepath.Glob("../testdata/events/*_untyped.json")
