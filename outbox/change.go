@@ -1,0 +1,179 @@
+package outbox
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+)
+
+// Add adds a message in the transaction of q: nothing is sent unless that commits. Adding the same key with the same Send
+// again changes nothing and is no error, whatever the state of the message; with another Send Add returns ErrKeyUsed. A
+// PDF that is made again usually differs in its bytes, so call Get first. Inputs that Send would refuse return an error
+// that matches signforms.ErrInvalid. At most one document is sent for a key, until Forget.
+func (b *Box) Add(ctx context.Context, q Querier, m Message) error {
+	e, err := m.encode()
+	if err != nil {
+		return err
+	}
+	t, err := b.session(ctx, q)
+	if err != nil {
+		return fmt.Errorf("outbox: Add: %w", err)
+	}
+	for range 3 { // Forget may come between the two statements
+		n, err := t.exec(`INSERT INTO signforms_outbox (box, key, template, digest, due, since, added_at, send_before, remind_after, receivers, content)
+			VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9) ON CONFLICT (box, key) DO NOTHING`,
+			b.box, m.Key, e.template, e.digest, t.now, e.sendBefore, e.remindAfter, e.receivers, e.content)
+		if err != nil {
+			return fmt.Errorf("outbox: Add: %w", err)
+		}
+		if n > 0 {
+			b.expectAdd()
+			return nil
+		}
+		var digest []byte
+		found, err := t.first([]any{&digest}, "SELECT digest FROM signforms_outbox WHERE box = $1 AND key = $2", b.box, m.Key)
+		switch {
+		case err != nil:
+			return fmt.Errorf("outbox: Add: %w", err)
+		case found && !bytes.Equal(digest, e.digest):
+			return fmt.Errorf("%w: %q", ErrKeyUsed, m.Key)
+		case found:
+			return nil
+		}
+	}
+	return fmt.Errorf("outbox: Add: another transaction has added %q, which this one cannot see: repeat this one", m.Key)
+}
+
+// Get returns the message with a key, or ErrKeyUnknown.
+func (b *Box) Get(ctx context.Context, q Querier, key string) (Entry, error) {
+	t, err := b.session(ctx, q)
+	if err != nil {
+		return Entry{}, fmt.Errorf("outbox: Get: %w", err)
+	}
+	r, err := t.byKey(key)
+	if err != nil {
+		return Entry{}, fmt.Errorf("outbox: Get: %w", err)
+	}
+	return r.entry(), nil
+}
+
+// Void asks for a message not to be signed. One that was not sent is cancelled. One that is sending or undecided is
+// voided once its document is known, and one that was sent as soon as Run gets to it. Entry.Voiding is true until then. A
+// document that was signed meanwhile stays so. Void of a message that ended otherwise than void returns ErrState.
+func (b *Box) Void(ctx context.Context, q Querier, key string) error {
+	return b.decide(ctx, q, "Void", key, func(r row) string {
+		if r.state == Ended && r.status != "VOID" && r.status != "DELETED" {
+			return "the document has ended as " + string(r.status)
+		}
+		return ""
+	}, `due = CASE WHEN state IN ('pending', 'failed', 'sent') THEN $3 ELSE due END,
+		void = CASE WHEN state IN ('ended', 'cancelled') THEN void ELSE 1 END,
+		ended_at = CASE WHEN state IN ('pending', 'failed') THEN $3 ELSE ended_at END,
+		changes = CASE WHEN state IN ('pending', 'failed') THEN changes + 1 ELSE changes END,
+		state = CASE WHEN state IN ('pending', 'failed') THEN 'cancelled' ELSE state END`,
+		"state <> 'ended' OR status IN ('VOID', 'DELETED')")
+}
+
+// MarkNotSent records a person's word that an undecided message was not sent. It is pending again, or cancelled after
+// Void. Another state than undecided returns ErrState.
+func (b *Box) MarkNotSent(ctx context.Context, q Querier, key string) error {
+	return b.decide(ctx, q, "MarkNotSent", key, wanted(Undecided),
+		`due = $3, since = $3, backoff = 0, first_walk = -1, candidates = '[]', looked = 0, not_sent = 0, error = '',
+		ended_at = CASE WHEN void = 1 THEN $3 ELSE 0 END,
+		changes = CASE WHEN void = 1 THEN changes + 1 ELSE changes END,
+		state = CASE WHEN void = 1 THEN 'cancelled' ELSE 'pending' END`, "state = 'undecided'")
+}
+
+// Retry makes a failed message pending again, without its SendBefore. Another state than failed returns ErrState, and a
+// message whose content was erased ErrErased.
+func (b *Box) Retry(ctx context.Context, q Querier, key string) error {
+	return b.decide(ctx, q, "Retry", key, wanted(Failed),
+		`state = 'pending', due = $3, since = $3, backoff = 0, tries = 0, refused = 0, refused_at = 0, not_sent = 0, send_before = 0,
+		ended_at = 0, error = ''`, "state = 'failed' AND content IS NOT NULL")
+}
+
+func wanted(s State) func(row) string {
+	return func(r row) string {
+		if r.state == s {
+			return ""
+		}
+		return "it is " + string(r.state)
+	}
+}
+
+// decide changes the message with a key in one statement, so that it is one change also without a transaction. If that
+// changes no row, refusal returns why.
+func (b *Box) decide(ctx context.Context, q Querier, method, key string, refusal func(row) string, set, condition string) error {
+	t, err := b.session(ctx, q)
+	if err == nil {
+		var n int64
+		n, err = t.exec("UPDATE signforms_outbox SET "+set+" WHERE box = $1 AND key = $2 AND CAST($3 AS BIGINT) > 0 AND ("+condition+")", b.box, key, t.now)
+		if err == nil && n > 0 {
+			b.expectAdd()
+			return nil
+		}
+	}
+	var r row
+	if err == nil {
+		r, err = t.byKey(key)
+	}
+	if err == nil {
+		switch why := refusal(r); {
+		case why != "":
+			err = fmt.Errorf("%w: %s", ErrState, why)
+		case method == "Retry":
+			err = ErrErased
+		default:
+			err = fmt.Errorf("%w: it has just changed", ErrState)
+		}
+	}
+	return fmt.Errorf("outbox: %s of %q: %w", method, key, err)
+}
+
+// Forget erases a message that ended, failed or was cancelled, after OnChange was called for it; otherwise it returns
+// ErrState. The key may then be added again. The id of its document stays, so that the document is never taken for
+// another send.
+func (b *Box) Forget(ctx context.Context, q Querier, key string) error {
+	const which = "box = $1 AND key = $2 AND state IN ('ended', 'failed', 'cancelled') AND told = changes"
+	t, err := b.session(ctx, q)
+	var n int64
+	if err == nil {
+		_, err = t.exec("DELETE FROM signforms_outbox_signers WHERE message IN (SELECT id FROM signforms_outbox WHERE "+which+")", b.box, key)
+	}
+	if err == nil {
+		n, err = t.exec("DELETE FROM signforms_outbox WHERE "+which, b.box, key)
+	}
+	if err == nil && n > 0 {
+		return nil
+	}
+	var r row
+	if err == nil {
+		r, err = t.byKey(key)
+	}
+	if err == nil {
+		why := "it is " + string(r.state)
+		if r.told != r.changes {
+			why += ", and OnChange was not called for that yet"
+		}
+		err = fmt.Errorf("%w: %s", ErrState, why)
+	}
+	return fmt.Errorf("outbox: Forget of %q: %w", key, err)
+}
+
+// LookFirst makes Run look for each message that is pending now before it sends it. Call it once before Run after the
+// database was restored from a backup, or after a failover to an asynchronous standby: messages may have been sent after
+// the state that was restored.
+func (b *Box) LookFirst(ctx context.Context) error {
+	err := b.write(ctx, mode{durable: true, serial: true, limit: batchLimit}, func(t *tx) error {
+		_, err := t.exec(`UPDATE signforms_outbox SET state = 'sending', attempt = attempt + 1, phase = $2, watched = 0, doubted = 0, timeout = $3,
+			claimed_at = $4, service_at = 0, first_walk = CASE WHEN first_walk >= 0 THEN first_walk ELSE coalesce(
+				(SELECT walks FROM signforms_outbox_templates AS w WHERE w.box = $1 AND w.template = signforms_outbox.template), 0) END
+			WHERE box = $1 AND state = 'pending'`, b.box, phaseFirst, b.options.SendTimeout.Milliseconds(), t.now)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("outbox: LookFirst: %w", err)
+	}
+	b.Wake()
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package outbox sends templates once.
+package outbox

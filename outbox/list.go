@@ -1,0 +1,93 @@
+package outbox
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Filter selects messages for [Box.List]. The zero value selects all.
+type Filter struct {
+	States []State // empty: all states
+	// OlderThan selects messages that were added at least so long ago.
+	OlderThan time.Duration
+}
+
+const listBatch = 100
+
+// List yields messages in the order in which they were added. It reads 100 at a time and holds no connection while the
+// loop's body runs, so messages that change meanwhile appear as they are when they are read. An error ends it.
+func (b *Box) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		where, args := "id > $2", []any{int64(0), int64(0)}
+		if f.OlderThan > 0 {
+			where += " AND added_at <= $3"
+		} else {
+			where += " AND added_at >= $3"
+		}
+		if len(f.States) > 0 {
+			where += " AND state IN (" + placeholders(4, len(f.States)) + ")"
+			for _, s := range f.States {
+				args = append(args, string(s))
+			}
+		}
+		for more := true; more; {
+			var found []row
+			err := b.read(ctx, func(t *tx) (err error) {
+				if f.OlderThan > 0 {
+					args[1] = t.now - f.OlderThan.Milliseconds()
+				}
+				found, err = t.load(fmt.Sprintf("%s ORDER BY id LIMIT %d", where, listBatch), args...)
+				return err
+			})
+			if err != nil {
+				yield(Entry{}, fmt.Errorf("outbox: List: %w", err))
+				return
+			}
+			for _, r := range found {
+				if !yield(r.entry(), nil) {
+					return
+				}
+				args[0] = r.id
+			}
+			more = len(found) == listBatch
+		}
+	}
+}
+
+// Stats is the state of a box. Ages are those since the messages were added.
+type Stats struct {
+	Pending, InDoubt, Undecided                   int // InDoubt: a request was begun, and its outcome is not recorded
+	OldestPending, OldestInDoubt, OldestUndecided time.Duration
+}
+
+// Stats counts the messages that are not settled, for metrics and alerts. An undecided message waits for a person.
+func (b *Box) Stats(ctx context.Context) (s Stats, err error) {
+	err = b.read(ctx, func(t *tx) error {
+		return t.each(func(rows *sql.Rows) error {
+			var state State
+			var n int
+			var oldest int64
+			if err := rows.Scan(&state, &n, &oldest); err != nil {
+				return err
+			}
+			age := max(0, millis(t.now-oldest))
+			switch state {
+			case Pending:
+				s.Pending, s.OldestPending = n, age
+			case Sending:
+				s.InDoubt, s.OldestInDoubt = n, age
+			case Undecided:
+				s.Undecided, s.OldestUndecided = n, age
+			}
+			return nil
+		}, `SELECT state, count(*), min(added_at) FROM signforms_outbox
+			WHERE box = $1 AND state IN ('pending', 'sending', 'undecided') GROUP BY state`, t.box)
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("outbox: Stats: %w", err)
+	}
+	return s, nil
+}

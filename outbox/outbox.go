@@ -1,0 +1,258 @@
+package outbox
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signforms/signforms-go"
+)
+
+// Errors of the methods of a [Box], for [errors.Is].
+var (
+	// ErrKeyUsed: Add was called before with the same key and another Send.
+	ErrKeyUsed = errors.New("outbox: the key is in use for another send")
+	// ErrKeyUnknown: the box has no message with the key.
+	ErrKeyUnknown = errors.New("outbox: no message has this key")
+	// ErrState: the state of the message does not allow the call. The text says why.
+	ErrState = errors.New("outbox: the message's state does not allow it")
+	// ErrErased: Retry needs the content of the message, which was erased after [Options.KeepContent].
+	ErrErased = errors.New("outbox: the message's content was erased")
+	// ErrOtherService: the box was used with another base URL or workspace. Use another [Options.Name] for another
+	// account, or set [Options.Moved] if it is the same one.
+	ErrOtherService = errors.New("outbox: the box belongs to another service or workspace")
+)
+
+// Options are the optional settings of [Open]. The zero value, like nil, gives the defaults. All processes that share a
+// box should have the same.
+type Options struct {
+	// Name is the name of the box. Each account of the service needs a box of its own. Default "default".
+	Name string
+	// Moved allows [Open] to take a new base URL or workspace for the same account.
+	Moved bool
+	// NoSchema keeps Open from making and upgrading tables. Run the SQL of [Schema] and [Upgrade] instead.
+	NoSchema bool
+	// OnChange is called with each message that was sent, ended, failed, was cancelled or became undecided, and with each
+	// new status of a document. e is the message as it is now; states in between may be skipped. It is called at least once
+	// after each change, and for one key in order. What it writes with tx happens exactly once, because tx also records
+	// that e was told. It has 5 seconds, must use no other connection than tx, and may call Add, Get, Void and Forget with
+	// tx. If it fails, it is called again after 1 s, doubling to 5 min; other keys are not held up.
+	OnChange func(ctx context.Context, tx *sql.Tx, e Entry) error
+	// SendTimeout is how long a send may take from its claim, with all attempts of the client. Default 2 minutes.
+	SendTimeout time.Duration
+	// Grace is how long requests may go on after the ctx of [Box.Run] has ended. Default 20 s; negative: not at all, which
+	// leaves an unknown outcome for each request.
+	Grace time.Duration
+	// Workers is the number of sends at the same time. Default 8.
+	Workers int
+	// PollInterval is how often Run looks for what other processes have changed. Default 5 s. See [Box.Wake].
+	PollInterval time.Duration
+	// Reconcile is how often the documents of a template with open messages are listed, because the service sends no
+	// event for declined and expired documents. Default 24 h.
+	Reconcile time.Duration
+	// KeepContent is how long names, addresses and variables are kept after a message ended, failed or was cancelled.
+	// Default 30 days.
+	KeepContent time.Duration
+	// Now is the stored time on SQLite. Default time.Now. Postgres has a clock of its own.
+	Now func() time.Time
+	// Logger gets a line for each state that needs a person, and for errors of the database. Lines contain keys, ids and
+	// error texts. Default [slog.Default] as it is when the box is opened.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() (Options, error) {
+	for name, d := range map[string]time.Duration{"SendTimeout": o.SendTimeout, "Workers": time.Duration(o.Workers),
+		"PollInterval": o.PollInterval, "Reconcile": o.Reconcile, "KeepContent": o.KeepContent} {
+		if d < 0 {
+			return o, fmt.Errorf("Options.%s is negative: leave it 0 for the default", name)
+		}
+	}
+	o.Name = cmp.Or(o.Name, "default")
+	o.SendTimeout = cmp.Or(o.SendTimeout, 2*time.Minute)
+	o.Grace = max(0, cmp.Or(o.Grace, 20*time.Second))
+	o.Workers = cmp.Or(o.Workers, 8)
+	o.PollInterval = cmp.Or(o.PollInterval, 5*time.Second)
+	o.Reconcile = cmp.Or(o.Reconcile, 24*time.Hour)
+	o.KeepContent = cmp.Or(o.KeepContent, 30*24*time.Hour)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o, nil
+}
+
+// A Box is a set of messages in a database, which are sent by one account of the service. It is safe for concurrent use.
+type Box struct {
+	database
+	client  *signforms.Client // nil: this process adds and reads only
+	options Options
+	elapsed func() time.Duration // monotonic; tests replace it
+	runs    sync.Mutex
+	wake    chan struct{}
+
+	mu    sync.Mutex
+	added time.Duration // when Add was called last
+	*memory
+}
+
+// Open opens a box in the user's own database. It makes the tables unless [Options.NoSchema] is set. client may be nil
+// in a process that does not call Run or MarkSent. Open returns ErrOtherService if the box was used with another
+// service, and refuses SQLite databases that would lose a claim: with journal_mode OFF or MEMORY, and in-memory ones
+// unless MaxOpenConns is 1.
+func Open(ctx context.Context, db *sql.DB, client *signforms.Client, opts *Options) (*Box, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("outbox: Open: %w", err)
+	}
+	start := time.Now()
+	b := &Box{database: database{db: db, box: o.Name, now: o.Now, logger: o.Logger}, client: client, options: o, wake: make(chan struct{}, 1),
+		elapsed: func() time.Duration { return time.Since(start) }, memory: newMemory()}
+	if err := b.prepare(ctx); err != nil {
+		return nil, fmt.Errorf("outbox: Open: %w", err)
+	}
+	return b, nil
+}
+
+func (b *Box) prepare(ctx context.Context) error {
+	if err := b.detect(ctx); err != nil {
+		return err
+	}
+	version, err := b.version(ctx, b.db)
+	if err != nil {
+		return err
+	}
+	upgrade, err := checkVersion(version, b.options.NoSchema)
+	if err == nil && (version == 0 || upgrade) {
+		bounded, cancel := context.WithTimeout(ctx, batchLimit)
+		defer cancel()
+		err = patiently(bounded, func() error { return b.makeTables(bounded) })
+	}
+	if err != nil {
+		return err
+	}
+	return b.write(ctx, mode{serial: true}, b.register)
+}
+
+// detect finds out which database db is, and refuses settings with which a claim is lost.
+func (b *Box) detect(ctx context.Context) error {
+	var name, file, journal string
+	if err := b.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&name); err != nil {
+		if b.db.QueryRowContext(ctx, "SELECT version()").Scan(&name) != nil || !strings.HasPrefix(name, "PostgreSQL") {
+			return fmt.Errorf("the database is not SQLite or Postgres, or does not answer: %w", err)
+		}
+		b.d, b.ownClock = Postgres, true
+		return nil
+	}
+	b.d = SQLite
+	err := b.db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file)
+	if err == nil {
+		err = b.db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal)
+	}
+	switch {
+	case err != nil:
+		return err
+	case file == "" && b.db.Stats().MaxOpenConnections != 1:
+		return errors.New("an in-memory database has its own contents for each connection: call db.SetMaxOpenConns(1)")
+	case file != "" && (strings.EqualFold(journal, "off") || strings.EqualFold(journal, "memory")):
+		return fmt.Errorf("with journal_mode %s a crash damages the file: use WAL", journal)
+	}
+	return nil
+}
+
+// version returns the version of the tables, 0 if there are none.
+func (b *Box) version(ctx context.Context, q Querier) (version int, err error) {
+	t := &tx{ctx: ctx, on: q, d: b.d}
+	there := "SELECT count(*) FROM sqlite_schema WHERE name = 'signforms_outbox_boxes'"
+	if b.d == Postgres {
+		there = "SELECT CASE WHEN to_regclass('signforms_outbox_boxes') IS NULL THEN 0 ELSE 1 END"
+	}
+	if _, err := t.first([]any{&version}, there); err != nil || version == 0 {
+		return 0, err
+	}
+	_, err = t.first([]any{&version}, "SELECT version FROM signforms_outbox_boxes WHERE name = ''")
+	return version, err
+}
+
+// makeTables makes or upgrades the tables in one transaction, which waits for any other that does so.
+func (b *Box) makeTables(ctx context.Context) error {
+	began, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer began.Rollback()
+	lock := "CREATE TABLE signforms_outbox_lock (id INTEGER)" // the first statement has to be a write
+	if b.d == Postgres {
+		lock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d, 0)", advisoryLock)
+	}
+	if _, err := began.ExecContext(ctx, lock); err != nil {
+		return err
+	}
+	if b.d == SQLite {
+		if _, err := began.ExecContext(ctx, "DROP TABLE signforms_outbox_lock"); err != nil {
+			return err
+		}
+	}
+	version, err := b.version(ctx, began)
+	if err != nil {
+		return err
+	}
+	script := Schema(b.d)
+	if version > 0 {
+		if script, err = Upgrade(b.d, min(version, schemaVersion)); err != nil {
+			return err
+		}
+	}
+	if _, err := began.ExecContext(ctx, script); err != nil {
+		return err
+	}
+	return began.Commit()
+}
+
+// register records which service the box is for.
+func (b *Box) register(t *tx) error {
+	if _, err := t.exec("INSERT INTO signforms_outbox_boxes (name) VALUES ($1) ON CONFLICT DO NOTHING", b.box); err != nil || b.client == nil {
+		return err
+	}
+	var base, workspace string
+	if _, err := t.first([]any{&base, &workspace}, "SELECT base_url, workspace FROM signforms_outbox_boxes WHERE name = $1", b.box); err != nil {
+		return err
+	}
+	url, id := serviceOf(b.client)
+	if base != "" && (base != url || workspace != id) && !b.options.Moved {
+		return ErrOtherService
+	}
+	_, err := t.exec("UPDATE signforms_outbox_boxes SET base_url = $2, workspace = $3 WHERE name = $1", b.box, url, id)
+	return err
+}
+
+// Wake makes [Box.Run] of this process look for work at once, such as after the commit of an Add in another process.
+func (b *Box) Wake() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// expectAdd makes Run look often for a second, because Add cannot see its transaction commit.
+func (b *Box) expectAdd() {
+	b.mu.Lock()
+	b.added = b.elapsed() + time.Second
+	b.mu.Unlock()
+	b.Wake()
+}
+
+func (b *Box) log(level slog.Level, message string, attrs ...any) {
+	b.logger.Log(context.Background(), level, "outbox: "+message, append([]any{slog.String("box", b.box)}, attrs...)...)
+}

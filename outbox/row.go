@@ -1,0 +1,129 @@
+package outbox
+
+import (
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/signforms/signforms-go"
+)
+
+// row is a message as the table has it, without its content.
+type row struct {
+	id                                                int64
+	key, template                                     string
+	digest                                            []byte
+	state                                             State
+	attempt, phase, tries, refused, notSent, looked   int
+	due, backoff, refusedAt, sendBefore, timeout      int64
+	claimedAt, serviceAt, firstWalk, watched, doubted int64
+	document                                          string
+	status                                            signforms.DocumentStatus
+	addedAt, sentAt, endedAt, missingAt, readDue      int64
+	remindAfter                                       []int64
+	reminded, void, changes, told                     int
+	err                                               string
+	candidates, duplicates, signers, receivers        []string
+	erased                                            bool
+}
+
+const columns = `id, key, template, digest, state, attempt, phase, tries, refused, not_sent, looked, due, backoff, refused_at, send_before,
+	timeout, claimed_at, service_at, first_walk, watched, doubted, document, status, added_at, sent_at, ended_at, missing_at, read_due,
+	remind_after, reminded, void, changes, told, error, candidates, duplicates, signers, receivers, CASE WHEN content IS NULL THEN 1 ELSE 0 END`
+
+func scanRow(rows *sql.Rows, more ...any) (r row, err error) {
+	var after, candidates, duplicates, signers, receivers string
+	err = rows.Scan(append([]any{&r.id, &r.key, &r.template, &r.digest, &r.state, &r.attempt, &r.phase, &r.tries, &r.refused, &r.notSent,
+		&r.looked, &r.due, &r.backoff, &r.refusedAt, &r.sendBefore, &r.timeout, &r.claimedAt, &r.serviceAt, &r.firstWalk, &r.watched,
+		&r.doubted, &r.document, &r.status, &r.addedAt, &r.sentAt, &r.endedAt, &r.missingAt, &r.readDue, &after, &r.reminded, &r.void,
+		&r.changes, &r.told, &r.err, &candidates, &duplicates, &signers, &receivers, &r.erased}, more...)...)
+	r.remindAfter = fromJSON[int64](after)
+	r.candidates, r.duplicates = fromJSON[string](candidates), fromJSON[string](duplicates)
+	r.signers, r.receivers = fromJSON[string](signers), fromJSON[string](receivers)
+	return r, err
+}
+
+// load reads the messages that a condition selects, which has the box as $1.
+func (t *tx) load(where string, args ...any) (found []row, err error) {
+	err = t.each(func(rows *sql.Rows) error {
+		r, err := scanRow(rows)
+		found = append(found, r)
+		return err
+	}, "SELECT "+columns+" FROM signforms_outbox WHERE box = $1 AND "+where, append([]any{t.box}, args...)...)
+	return found, err
+}
+
+// byID reads one message, which the transaction goes on to change.
+func (t *tx) byID(id int64) (row, bool, error) {
+	found, err := t.load("id = $2"+t.lock(), id)
+	if err != nil || len(found) == 0 {
+		return row{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// byKey reads the message with a key.
+func (t *tx) byKey(key string) (row, error) {
+	found, err := t.load("key = $2", key)
+	if err == nil && len(found) == 0 {
+		err = ErrKeyUnknown
+	}
+	if err != nil {
+		return row{}, err
+	}
+	return found[0], nil
+}
+
+func (r row) entry() Entry {
+	return Entry{Key: r.key, TemplateID: r.template, State: r.state, Status: r.status, DocumentID: r.document, SignerIDs: r.signers,
+		Candidates: r.candidates, Duplicates: r.duplicates, Err: r.err, Attempts: r.attempt, Reminded: r.reminded, Voiding: r.void == voidWished && r.state != Cancelled,
+		AddedAt: fromMillis(r.addedAt), SentAt: fromMillis(r.sentAt), EndedAt: fromMillis(r.endedAt)}
+}
+
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// The values of the column void.
+const (
+	voidNot    = 0
+	voidWished = 1
+	voidDone   = 2
+)
+
+// The values of the column phase of a message that is sending.
+const (
+	phaseFirst   = 1 // no walk has looked for the document
+	phaseClean   = 2 // one walk has shown that it is not there
+	phaseUnclear = 3 // one walk has not shown that, or has shown candidates
+)
+
+// change sets columns of a message.
+func (t *tx) change(id int64, set string, args ...any) error {
+	n, err := t.exec("UPDATE signforms_outbox SET "+set+" WHERE id = $1", append([]any{id}, args...)...)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("outbox: message %d is not there", id)
+	}
+	return err
+}
+
+// tell is part of an UPDATE after which OnChange is to be called.
+const tell = "changes = changes + 1, tell_due = 0, tell_backoff = 0"
+
+// stop makes a message failed, or cancelled if it is to be void.
+func (t *tx) stop(r row, reason string) error {
+	return t.change(r.id, "state = CASE WHEN void = 1 THEN 'cancelled' ELSE 'failed' END, ended_at = $2, error = $3, phase = 0, candidates = '[]', "+tell,
+		t.now, reason)
+}
+
+// wait makes a message pending again, or cancelled if it is to be void.
+func (t *tx) wait(r row, due, backoff int64, set string, args ...any) error {
+	args = append([]any{due, t.now, backoff}, args...)
+	if r.void == voidWished {
+		return t.change(r.id, "state = 'cancelled', ended_at = $3, phase = 0, candidates = '[]', due = $2, backoff = $4, "+set+", "+tell, args...)
+	}
+	return t.change(r.id, "state = 'pending', phase = 0, candidates = '[]', looked = 0, due = $2, since = $3, backoff = $4, "+set, args...)
+}
