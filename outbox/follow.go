@@ -72,7 +72,7 @@ func addressDigest(template, address string) string {
 // then call own for every event that own has a function for. Events are hints only: what is lost, late or repeated does
 // no harm. The functions fail if the database or own fails. Funcs needs no client: Run may be in another process.
 func (b *Box) Funcs(own webhook.Funcs) webhook.Funcs {
-	hinted := webhook.Funcs{Other: func(ctx context.Context, e webhook.Event) error {
+	hinted := webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 		if err := b.hint(ctx, e); err != nil {
 			return err
 		}

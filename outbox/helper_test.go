@@ -65,7 +65,7 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T, p place) *fixture {
-	srv := signformstest.NewServer(t, &signformstest.Options{Start: begin, Seed: 1})
+	srv := signformstest.NewServer(t, &signformstest.Options{StartTime: begin, Seed: 1})
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}, {Title: "Seller"}}})
 	f := &fixture{T: t, place: p, srv: srv, template: template, wire: &wire{RoundTripper: srv.HTTPClient().Transport}}
 	f.db = p.open(t)

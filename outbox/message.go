@@ -102,7 +102,7 @@ type variable struct {
 func contentOf(p signforms.TemplateSendParams) content {
 	c := content{Version: 1, Template: p.TemplateID, Subject: p.Mail.Subject, Message: p.Mail.Message, PDF: p.PDF}
 	for _, r := range p.Receivers {
-		c.Receivers = append(c.Receivers, receiver{r.Name, r.Email, r.RoleTitle, r.RoleColour, r.Subject, r.Message})
+		c.Receivers = append(c.Receivers, receiver{r.Name, r.Email, r.RoleTitle, r.RoleColor, r.Subject, r.Message})
 	}
 	for _, v := range p.Variables {
 		c.Variables = append(c.Variables, variable{v.Name, v.Value})
@@ -114,10 +114,10 @@ func (c content) params() signforms.TemplateSendParams {
 	p := signforms.TemplateSendParams{TemplateID: c.Template, PDF: c.PDF, Mail: signforms.Mail{Subject: c.Subject, Message: c.Message}}
 	for _, r := range c.Receivers {
 		p.Receivers = append(p.Receivers, signforms.Receiver{Name: r.Name, Email: r.Email, RoleTitle: r.Role,
-			RoleColour: r.Color, Subject: r.Subject, Message: r.Message})
+			RoleColor: r.Color, Subject: r.Subject, Message: r.Message})
 	}
 	for _, v := range c.Variables {
-		p.Variables = append(p.Variables, signforms.CustomVariable{Name: v.Name, Value: v.Value})
+		p.Variables = append(p.Variables, signforms.Variable{Name: v.Name, Value: v.Value})
 	}
 	return p
 }

@@ -95,12 +95,13 @@ func (p *pace) follow(o outcome, now time.Duration) {
 	}
 }
 
-// nextBackoff returns the wait after an error: what the service says, or twice the last wait.
+// nextBackoff returns the wait after an error: twice the last one, or longer if the service says so.
 func nextBackoff(last time.Duration, err error) time.Duration {
-	if e := (*signforms.Error)(nil); errors.As(err, &e) && e.RetryAfter > 0 && !errors.Is(err, signforms.ErrOutcomeUnknown) {
-		return min(e.RetryAfter, maxRetryAfter)
+	backoff := min(max(minBackoff, 2*last), maxBackoff)
+	if e := (*signforms.Error)(nil); errors.As(err, &e) {
+		backoff = max(backoff, min(e.RetryAfter, maxRetryAfter))
 	}
-	return min(max(minBackoff, 2*last), maxBackoff)
+	return backoff
 }
 
 // claim claims up to n messages that are due. The rows say so before a request is made. It also returns the templates

@@ -12,7 +12,7 @@ import (
 // This file has what a box needs of the client.
 
 // serviceOf returns what identifies the account of a client.
-func serviceOf(c *signforms.Client) (baseURL, workspace string) { return c.BaseURL(), "" }
+func serviceOf(c *signforms.Client) (baseURL, workspace string) { return c.BaseURL(), c.WorkspaceID() }
 
 // document is a document of a template as the service lists it.
 type document struct {
@@ -25,14 +25,8 @@ type document struct {
 }
 
 func documentOf(r *signforms.Respondent) document {
-	return document{id: normalID(r.RespondentDocumentID), template: normalID(r.TemplateID), status: r.Status, created: r.CreatedAt,
+	return document{id: normalID(r.ID), template: normalID(r.TemplateID), status: r.Status, created: r.CreatedAt,
 		signers: r.SignerIDs(), record: r}
-}
-
-// readable reports whether all addresses of the signers could be read.
-func (d document) readable() bool {
-	return !signforms.TemplateSendParams{TemplateID: d.record.TemplateID,
-		Receivers: []signforms.Receiver{{Email: "nobody@outbox.invalid"}}}.MayBe(d.record)
 }
 
 // shows reports whether each address is one of the document's signers.
@@ -45,7 +39,7 @@ func (d document) shows(addresses []string) bool {
 	return true
 }
 
-func (d document) mayBe(p signforms.TemplateSendParams) bool { return p.MayBe(d.record) }
+func (d document) mayBe(p signforms.TemplateSendParams) bool { return p.MayMatch(d.record) }
 
 // send returns the document that was made.
 func (b *Box) send(ctx context.Context, p signforms.TemplateSendParams) (document, error) {
@@ -53,15 +47,15 @@ func (b *Box) send(ctx context.Context, p signforms.TemplateSendParams) (documen
 	if err != nil {
 		return document{}, err
 	}
-	return document{id: normalID(sent.CreatedDocumentID), status: sent.CreatedDocumentStatus, signers: sent.SignerIDs()}, nil
+	return document{id: normalID(sent.DocumentID), status: sent.Status, signers: sent.SignerIDs()}, nil
 }
 
 func (b *Box) list(ctx context.Context, template string) iter.Seq2[*signforms.Respondent, error] {
-	return b.client.Templates.AllRespondents(ctx, signforms.RespondentListParams{TemplateID: template})
+	return b.client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: template})
 }
 
 func (b *Box) get(ctx context.Context, documentID string) (document, error) {
-	r, err := b.client.Templates.Respondent(ctx, documentID)
+	r, err := b.client.Respondents.Get(ctx, documentID)
 	if err != nil {
 		return document{}, err
 	}
@@ -70,8 +64,11 @@ func (b *Box) get(ctx context.Context, documentID string) (document, error) {
 
 // probe reads one page of a template's documents. It returns the service's time, zero if the response has none.
 func (b *Box) probe(ctx context.Context, template string) (time.Time, error) {
-	_, err := b.client.Templates.Respondents(ctx, signforms.RespondentListParams{TemplateID: template, Limit: 1})
-	return time.Time{}, err
+	page, err := b.client.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: template, Limit: 1})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return page.Time, nil
 }
 
 // ended reports whether a status is final, but for SIGNED, which may become PAID.

@@ -59,7 +59,7 @@ func newMatcher(all []*doubt) *matcher {
 // its document. walk is 0 for one that was not listed before.
 func (m *matcher) of(d document, walk int64) (found []*doubt) {
 	possible := m.all
-	if d.readable() {
+	if d.record.AddressesReadable() {
 		possible = slices.Clone(m.loose)
 		for _, s := range d.record.Signers {
 			possible = append(possible, m.byAddress[normalAddress(s.Email)]...)
@@ -169,7 +169,7 @@ func (s *settlement) certain(d *doubt) *unowned {
 	}
 	u := s.candidates[d.id][0]
 	old := d.serviceAt > 0 && !u.doc.created.IsZero() && u.doc.created.UnixMilli() < d.serviceAt-clockTolerance.Milliseconds()
-	if old || !u.doc.readable() || !u.doc.shows(d.receivers) {
+	if old || !u.doc.record.AddressesReadable() || !u.doc.shows(d.receivers) {
 		return nil
 	}
 	return u

@@ -172,7 +172,7 @@ func (w *walk) see(d document) {
 		}
 		if len(o.receivers) > 0 {
 			shows := d.shows(o.receivers)
-			w.readable = w.readable || shows && d.readable()
+			w.readable = w.readable || shows && d.record.AddressesReadable()
 			w.masked = w.masked || !shows
 		}
 		return
