@@ -50,7 +50,7 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 	console := found.BaseURL + "/_/"
 	closed := ""
 	if f.guard().Closed() {
-		closed = " (closed: other machines can reach it; set --token)"
+		closed = " (closed: other machines or a proxy can reach it; set --token)"
 	}
 	status := api.Status()
 	base := found.BaseURL

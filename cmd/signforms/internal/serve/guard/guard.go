@@ -7,6 +7,7 @@ package guard
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
@@ -21,9 +22,10 @@ type Options struct {
 }
 
 // Closed reports whether console and control API refuse everybody: other machines can reach them, and there is no
-// token.
+// token. A name of --allow-host other than loopback is one by which a proxy is called.
 func (o Options) Closed() bool {
-	return o.Token == "" && (!loopbackOnly(o.Addr) || namedForOthers(o.PublicURL))
+	return o.Token == "" && (!loopbackOnly(o.Addr) || namedForOthers(o.PublicURL) ||
+		slices.ContainsFunc(o.AllowHosts, func(name string) bool { return !loopback(strings.Trim(name, "[]")) }))
 }
 
 // New returns the middleware in front of all workspaces.

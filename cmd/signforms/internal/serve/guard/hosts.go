@@ -46,13 +46,7 @@ func (c hostCheck) allows(header string) bool {
 		host = name
 	}
 	host = strings.Trim(host, "[]")
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
-		return true
-	}
-	return slices.ContainsFunc(c.names, func(name string) bool { return strings.EqualFold(name, host) })
+	return loopback(host) || slices.ContainsFunc(c.names, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
 func (c hostCheck) wrap(next http.Handler) http.Handler {
@@ -60,7 +54,7 @@ func (c hostCheck) wrap(next http.Handler) http.Handler {
 		if ForPeople(r.URL.Path) && !c.allows(r.Host) {
 			control.WriteError(w, &wire.Error{
 				Status: http.StatusMisdirectedRequest, Code: "host",
-				Message: "the name in the request's Host header is not allowed; start the sandbox with that name as --allow-host, or in --public-url",
+				Message: "the name in the request's Host header is not allowed: start the sandbox with --token, and with that name as --allow-host or in --public-url",
 			})
 			return
 		}

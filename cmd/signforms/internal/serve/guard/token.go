@@ -25,14 +25,13 @@ type tokenCheck struct {
 // loopbackOnly reports whether a listening address can be reached only from this machine.
 func loopbackOnly(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
+	return err == nil && loopback(host)
+}
+
+// loopback reports whether a name is localhost or an address of this machine alone. Other names may resolve to either.
+func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
 // namedForOthers reports whether a public URL means that other machines can reach the sandbox, through a proxy.
@@ -43,14 +42,15 @@ func namedForOthers(publicURL string) bool {
 
 func (c tokenCheck) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		open := c.token == "" && !c.closed && !forwarded(r)
 		switch {
-		case !strings.HasPrefix(r.URL.Path, "/_/"), c.token == "" && !c.closed:
+		case !strings.HasPrefix(r.URL.Path, "/_/"), open:
 			next.ServeHTTP(w, r)
-		case c.closed:
+		case c.token == "":
 			control.WriteError(w, &wire.Error{
 				Status: http.StatusForbidden, Code: "token",
-				Message: "console and control API are closed, as other machines can reach this sandbox: start it with --token or $" + sandbox.Env +
-					"TOKEN, or on loopback and without a --public-url for others",
+				Message: "console and control API are closed, because other machines or a proxy can reach this sandbox: start it with --token or $" +
+					sandbox.Env + "TOKEN",
 			})
 		case r.URL.Path == loginPath:
 			c.login(w, r)
@@ -58,6 +58,23 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 			c.proved(next, w, r)
 		}
 	})
+}
+
+// forwarded reports whether a request came from another machine or through a proxy, as far as that can be told. nginx
+// by default sends HTTP/1.0 and none of the headers, and forward proxies get the absolute form.
+func forwarded(r *http.Request) bool {
+	from, err := netip.ParseAddrPort(r.RemoteAddr) // that of a test's network in memory is none
+	if err == nil && !from.Addr().IsLoopback() || !r.ProtoAtLeast(1, 1) || r.URL.Host != "" {
+		return true
+	}
+	for name := range r.Header {
+		for _, sign := range []string{"Forwarded", "X-Forwarded-", "Via", "X-Real-Ip", "X-Original-", "X-Envoy-", "Cf-", "Proxy-Connection"} {
+			if name == sign || strings.HasSuffix(sign, "-") && strings.HasPrefix(name, sign) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // proved passes a request on when it proves that its sender knows the token.

@@ -118,10 +118,11 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 		routes  [][2]string
 		want    []int
 	}{
-		"another host":   {local, "evil.example", routes, []int{http.StatusMisdirectedRequest}},
-		"without token":  {guard.Options{Addr: local.Addr, Token: "secret"}, "localhost", routes[forSigners:], []int{http.StatusUnauthorized, http.StatusSeeOther}},
-		"no token set":   {guard.Options{Addr: "0.0.0.0:0"}, "localhost", routes[forSigners:], []int{http.StatusForbidden}},
-		"behind a proxy": {guard.Options{Addr: local.Addr, PublicURL: "https://sandbox.example"}, "sandbox.example", routes[forSigners:], []int{http.StatusForbidden}},
+		"another host":    {local, "evil.example", routes, []int{http.StatusMisdirectedRequest}},
+		"without token":   {guard.Options{Addr: local.Addr, Token: "secret"}, "localhost", routes[forSigners:], []int{http.StatusUnauthorized, http.StatusSeeOther}},
+		"no token set":    {guard.Options{Addr: "0.0.0.0:0"}, "localhost", routes[forSigners:], []int{http.StatusForbidden}},
+		"through a proxy": {local, "localhost", routes[forSigners:], []int{http.StatusForbidden}}, // from the address of another machine
+		"behind a proxy":  {guard.Options{Addr: local.Addr, PublicURL: "https://sandbox.example"}, "sandbox.example", routes[forSigners:], []int{http.StatusForbidden}},
 	} {
 		h := guard.New(c.options)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Error(name, r.Method, r.URL, "is reached") }))
 		for _, route := range c.routes {

@@ -33,7 +33,7 @@ func open(t testing.TB, path string, network *refserver.Network) (*Workspaces, *
 	c := Config{
 		Service: refserver.Options{Network: network, Logger: log}, Version: "test", PlainPDFs: true,
 		Files: sqlitestore.Options{},
-		Guard: guard.New(guard.Options{Addr: "127.0.0.1:0", AllowHosts: []string{"service.test"}}),
+		Guard: guard.New(guard.Options{Addr: "127.0.0.1:0"}),
 	}
 	if path != "" {
 		var err error
@@ -45,7 +45,16 @@ func open(t testing.TB, path string, network *refserver.Network) (*Workspaces, *
 	t.Cleanup(func() { all.Close() })
 	require.NoError(t, all.Start(t.Context()))
 	all.Open()
-	return all, all.first.server.HTTPClient()
+	return all, &http.Client{Transport: asLocalhost{all.first.server.HTTPClient().Transport}}
+}
+
+// asLocalhost sends requests under the name localhost.
+type asLocalhost struct{ http.RoundTripper }
+
+func (l asLocalhost) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Host = "localhost"
+	return l.RoundTripper.RoundTrip(r)
 }
 
 func create(t testing.TB, all *Workspaces, in wire.NewWorkspace) *wire.CreatedWorkspace {
