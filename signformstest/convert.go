@@ -38,7 +38,7 @@ func (p Profile) internal() (refserver.Profile, error) {
 	out := refserver.Profile{
 		PageSize: p.PageSize, MaxLimit: p.MaxLimit, NoPagination: p.NoPagination, CountPage: p.CountPage, OldestFirst: p.OldestFirst,
 		InProgress: p.InProgress, RefusalStatus: p.RefusalStatus, KeyStatus: p.KeyStatus, ErrorLayout: refserver.ErrorLayout(p.ErrorLayout),
-		Timestamps: refserver.TimestampFormat(p.Timestamps), UntypedSamples: p.UntypedSamples,
+		Timestamps: refserver.TimestampFormat(p.Timestamps), UntypedSamples: p.UntypedSamples, SignOnce: p.SignOnce,
 		Endpoints: make(map[refserver.Operation]refserver.Route),
 	}
 	for op, e := range p.Endpoints {

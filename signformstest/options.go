@@ -58,6 +58,7 @@ type Profile struct {
 
 	// Deliveries.
 	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
+	SignOnce       bool            // the attempts of a delivery have one timestamp and one signature: late ones are outside the receiver's Tolerance
 	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
 
 	// Endpoints says where operations are, as the client's Options.Endpoints does. [Server.Client] uses them too.

@@ -25,11 +25,13 @@ const (
 // X-Signature over exactly these bytes. It is meant for tests and for your own senders; package webhooktest builds
 // whole requests. In FIPS 140-only mode it panics on a secret of fewer than 14 bytes, as crypto/hmac does.
 //
-// Without ParseTimestamp, no [Verifier] accepts a timestamp before September 2001, which has fewer than ten digits. In
-// a bubble of testing/synctest it is the year 2000: sign with a later time there, and give the Verifier a clock that
-// shows it ([VerifierOptions.Now]).
+// A timestamp before September 2001, as in a bubble of testing/synctest, is in RFC 3339 ending in Z, because its Unix
+// seconds have fewer than the ten digits that a [Verifier] expects.
 func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 	text := strconv.FormatInt(timestamp.Unix(), 10)
+	if timestamp.Unix() < 1e9 {
+		text = timestamp.UTC().Format(time.RFC3339)
+	}
 	m := newMAC([]byte(secret))
 	sum := m.sum(text, body)
 	return http.Header{

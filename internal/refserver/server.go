@@ -146,7 +146,7 @@ func newServer(opts Options, url string) *Server {
 	timestamps := opts.Profile.Timestamps
 	s.sender = delivery.NewSender(delivery.Config{
 		Store: s.store, Client: delivery.NewHTTPClient(s.outgoing), Links: s.links,
-		Frozen: s.clock.frozen(), Stamp: func() string { return timestamps.Format(s.stampClock()) }, Tamper: s.tamper,
+		Frozen: s.clock.frozen(), Stamp: func() string { return timestamps.Format(s.stampClock()) }, Tamper: s.tamper, Once: opts.Profile.SignOnce,
 	})
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/signforms/signforms-go/webhook"
@@ -85,6 +86,30 @@ func TestPayload(t *testing.T) {
 	}
 	require.Equal(t, "[]", string(webhooktest.Payload()))
 	require.Equal(t, `[{"webhookEvent":"a"},{"webhookEvent":"b"}]`, string(webhooktest.Payload(&webhook.UnknownEvent{Type: "a"}, &webhook.UnknownEvent{Type: "b"})))
+}
+
+// In a bubble of testing/synctest it is the year 2000, and Unix seconds have nine digits.
+func TestNewRequest_bubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, err := webhook.NewVerifier([]string{secret}, nil)
+		require.NoError(t, err)
+		h := webhook.NewHandler(v, webhook.Funcs{Default: func(context.Context, webhook.Event) error { return nil }}, nil)
+		for _, c := range []struct {
+			until time.Time
+			want  string
+		}{
+			{until: time.Now(), want: "2000-01-01T00:00:00Z"},
+			{until: time.Unix(999_999_999, 0), want: "2001-09-09T01:46:39Z"},
+			{until: time.Unix(1_000_000_000, 0), want: "1000000000"},
+		} {
+			time.Sleep(time.Until(c.until))
+			r := webhooktest.NewRequest("http://example.com/hook", secret, time.Now().Local(), webhooktest.Sample(webhook.TypeTemplateSigned))
+			require.Equal(t, c.want, r.Header.Get(webhook.TimestampHeader))
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			require.Equal(t, http.StatusOK, w.Code, w.Body)
+		}
+	})
 }
 
 // TestNewRequest uses a request both ways: with a recorder and with a client.

@@ -29,6 +29,7 @@ type Profile struct {
 
 	// Deliveries.
 	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
+	SignOnce       bool            // the attempts of a delivery have one timestamp and one signature
 	UntypedSamples bool            // samples leave out webhookEvent, as the interface's own sample does
 
 	// Endpoints says where operations are, as the client's Options.Endpoints does. Whoever sets them has checked them.

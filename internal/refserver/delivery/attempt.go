@@ -62,6 +62,9 @@ func (s *Sender) deliver(ctx, attempt context.Context, id string) {
 		return
 	}
 	r := &Request{Webhook: hook, Delivery: d, Timestamp: s.Stamp(), Body: d.Body}
+	if s.Once && len(d.Attempts) > 0 {
+		r.Timestamp = d.Attempts[0].Header.Get("X-Timestamp")
+	}
 	r.Seal()
 	if s.Tamper != nil {
 		s.Tamper(r)

@@ -21,6 +21,7 @@ type Config struct {
 	Links  signing.Links
 	Frozen bool           // the store's clock only moves by advances, each followed by Wake
 	Stamp  func() string  // the x-timestamp of an attempt made now
+	Once   bool           // later attempts have the x-timestamp of the first
 	Tamper func(*Request) // may change what goes out; nil: nothing does
 }
 
