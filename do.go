@@ -85,7 +85,7 @@ func (c *caller) wireOfRequest(r Request, out any) (call.Request, error) {
 	}
 	wire := call.Request{Class: call.NotRepeatable, Method: r.Method, URL: c.base + r.Path, ID: uuid.NewString(), Body: body}
 	if r.Method == http.MethodGet {
-		wire.Class = call.Repeatable
+		wire.Class = call.Safe
 	}
 	if len(r.Query) > 0 {
 		wire.URL += "?" + r.Query.Encode()

@@ -56,8 +56,9 @@
 // A Transport that does not call the hooks of [net/http/httptrace], such as a mock, gives no proof. Neither does one
 // that reads the body of a request, such as for a log, nor a request without a body.
 //
-// A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout] and one request on the
-// wire, with waits of [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. If a wait would exceed
+// A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout], with waits of
+// [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. An attempt is one request on the wire. The exception is
+// a read, which net/http may repeat after a lost connection: its attempt is at most three requests. If a wait would exceed
 // RetryWaitMax or the time ctx has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After,
 // or 0. A certificate that does not verify and an answer over 32 MiB are not retried. Redirects are never followed.
 //

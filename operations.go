@@ -91,12 +91,12 @@ type operation struct {
 // methods of lists and sends, but neither those of void and reminder nor where it reads their inputs: its description
 // calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
 var operations = map[Operation]operation{
-	OpListDocuments:     {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Repeatable, []string{"documentId", "documentType"}},
-	OpVoidDocument:      {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Repeatable, ofDocument},
+	OpListDocuments:     {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Safe, []string{"documentId", "documentType"}},
+	OpVoidDocument:      {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Idempotent, ofDocument},
 	OpRemind:            {Endpoint{http.MethodPost, "/send-reminder", InputsBoth, false}, call.NotRepeatable, ofDocument},
 	OpSend:              {Endpoint{http.MethodPost, "/pdf-template-lambda", InputsBody, false}, call.NotRepeatable, []string{"documentId", "signingType"}},
-	OpListRespondents:   {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery, false}, call.Repeatable, []string{"templateId", "respondentDocumentId"}},
-	OpListFormResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery, false}, call.Repeatable, []string{"formId", "responseId"}},
+	OpListRespondents:   {Endpoint{http.MethodGet, "/get-template-respondent", InputsQuery, false}, call.Safe, []string{"templateId", "respondentDocumentId"}},
+	OpListFormResponses: {Endpoint{http.MethodGet, "/get-form-responses", InputsQuery, false}, call.Safe, []string{"formId", "responseId"}},
 }
 
 var ofDocument = []string{"documentId", "documentType", "responseId"}

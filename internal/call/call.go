@@ -176,7 +176,7 @@ func (r *run) attempt(req *http.Request, deadline time.Time) Outcome {
 	defer cancel()
 	out := Outcome{Err: ctx.Err(), unwritten: true} // a slow limit store may have used up the attempt's time
 	if out.Err == nil {
-		out = r.sendOnce(req.WithContext(ctx))
+		out = r.send(req.WithContext(ctx))
 	}
 	if out.Err != nil {
 		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil

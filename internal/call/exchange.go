@@ -17,38 +17,23 @@ const (
 	MaxError  = 64 << 10
 )
 
-// sendOnce sends the request in a form that net/http does not repeat on its own. net/http repeats requests after a lost
-// connection (HTTP/1.1) or a reset stream or GOAWAY (HTTP/2; without end where the code is PROTOCOL_ERROR), and
-// checkRetry would not know. But it repeats none whose body it cannot rewind. So every request gets such a body, if
-// only an empty one. Over HTTP/2 that costs an empty DATA frame.
-func (r *run) sendOnce(req *http.Request) Outcome {
+// send hands the request to the transport, with a trace that bounds how often net/http sends it. net/http repeats
+// requests after a lost connection (HTTP/1.1) or after a reset stream or GOAWAY (HTTP/2), and checkRetry would not know.
+// It never repeats a request whose body it cannot rewind, so a body here has no GetBody. It may repeat a request without
+// a body: see writeTrace.
+func (r *run) send(req *http.Request) Outcome {
 	req.Header = r.header()
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
-	} else {
-		req.Body = emptyBody
-		req.TransferEncoding = identity // or HTTP/1.1 would announce a body in chunks
-		switch req.Method {
-		case http.MethodPost, http.MethodPut, http.MethodPatch:
-			req.Header["content-length"] = []string{"0"} // net/http writes its own only for a length that it knows; HTTP/2 drops this one
-		}
 	}
-	if r.Class != NotRepeatable {
-		return r.exchange(req)
+	trace := &writeTrace{most: 1}
+	if r.Class == Safe && r.Method == http.MethodGet {
+		trace.most = maxReads
 	}
-	var trace writeTrace
-	ctx, stop := context.WithCancelCause(req.Context())
-	defer stop(nil)
-	out := r.exchange(trace.watch(req.WithContext(ctx), stop))
-	if out.Err != nil && context.Cause(ctx) == errRepeated {
-		out.Err = errRepeated
-	}
-	out.unwritten = out.Err != nil && out.Status == 0 && trace.nothingWritten(req.Context(), out.Err)
-	return out
+	ctx, cancel := context.WithCancel(req.Context())
+	defer cancel()
+	return trace.judge(req.Context(), r.exchange(trace.watch(req.WithContext(ctx), cancel)))
 }
-
-var identity = []string{"identity"}       // never changed
-var emptyBody = io.NopCloser(http.NoBody) // never changed; net/http takes NoBody itself for no body
 
 // header is made for each attempt: a transport may add to it, and may still read it after it has returned.
 func (r *run) header() http.Header {
@@ -61,6 +46,9 @@ func (r *run) header() http.Header {
 	}
 	if r.Body != nil {
 		h["Content-Type"] = []string{"application/json"}
+	}
+	if r.Class == Safe {
+		h["Cache-Control"] = []string{"no-cache"}
 	}
 	if r.WorkspaceID != "" {
 		h["Workspaceid"] = []string{r.WorkspaceID}

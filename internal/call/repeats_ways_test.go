@@ -75,8 +75,19 @@ func (p placement) repeats() bool {
 	return !p.call.SendsMail()
 }
 
-func (p placement) hasBody() bool {
-	return p.endpoint.Method != "GET" && p.endpoint.Inputs != signforms.InputsQuery
+// isGet tells whether it is a GET, as lists are where no endpoint says otherwise.
+func (p placement) isGet() bool {
+	return p.endpoint.Method == "GET" || p.endpoint.Method == "" && p.repeats() && p.call.Op != signforms.OpVoidDocument
+}
+
+func (p placement) hasBody() bool { return !p.isGet() && p.endpoint.Inputs != signforms.InputsQuery }
+
+// mostSendings is how many requests one attempt may put on the wire.
+func (p placement) mostSendings() int64 {
+	if p.isGet() && p.repeats() && p.call.Op != signforms.OpVoidDocument {
+		return 3
+	}
+	return 1
 }
 
 func (p placement) endpoints() map[signforms.Operation]signforms.Endpoint {
@@ -144,10 +155,11 @@ func get(ctx context.Context, tr http.RoundTripper, address string) error {
 
 // way is how a transport sends a request.
 type way struct {
-	name    string
-	honest  bool // it sends what it is given, once, and its trace tells so
-	replays bool // it lets net/http repeat requests
-	send    func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error)
+	name   string
+	honest bool // it sends what it is given, once, and its trace tells so
+	after  bool // it makes a request of its own after that
+	hidden bool // net/http reports nothing of the request
+	send   func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error)
 }
 
 func (w way) build(s *repeatService, tr *http.Transport) http.RoundTripper {
@@ -191,11 +203,14 @@ var ways = []way{
 		})))
 	}},
 	{name: "with a side request when its body is read", honest: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+		if req.Body == nil {
+			return tr.RoundTrip(req)
+		}
 		req = req.Clone(req.Context())
 		req.Body = &sideBody{ReadCloser: req.Body, side: func() error { return s.sideRequest(req.Context(), tr) }}
 		return tr.RoundTrip(req)
 	}},
-	{name: "before a side request", honest: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+	{name: "before a side request", honest: true, after: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		resp, err := tr.RoundTrip(req)
 		if side := s.sideRequest(req.Context(), tr); err != nil {
 			return nil, errors.Join(err, side)
@@ -204,6 +219,41 @@ var ways = []way{
 	}},
 	{name: "with its body logged", honest: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		return tr.RoundTrip(withCopy(req))
+	}},
+	{name: "after a dump", honest: true, send: func(_ *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+		if _, err := httputil.DumpRequestOut(req, true); err != nil {
+			return nil, err
+		}
+		return tr.RoundTrip(req)
+	}},
+	{name: "after a side request and a dump without its body", honest: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+		_ = s.sideRequest(req.Context(), tr)
+		if _, err := httputil.DumpRequestOut(req, false); err != nil {
+			return nil, err
+		}
+		return tr.RoundTrip(req)
+	}},
+	{name: "before a dump", honest: true, send: func(_ *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+		resp, err := tr.RoundTrip(req)
+		logged := req.Clone(req.Context())
+		logged.Body, logged.ContentLength = nil, 0
+		if _, failed := httputil.DumpRequestOut(logged, false); err == nil && failed != nil {
+			return nil, failed
+		}
+		return resp, err
+	}},
+	{name: "after a side request and Write of a clone", honest: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+		_ = s.sideRequest(req.Context(), tr)
+		req = withCopy(req)
+		logged := req.Clone(req.Context())
+		if req.Body != nil {
+			body, _ := io.ReadAll(req.Body)
+			req.Body, logged.Body = io.NopCloser(bytes.NewReader(body)), io.NopCloser(bytes.NewReader(body))
+		}
+		if err := logged.Write(io.Discard); err != nil {
+			return nil, err
+		}
+		return tr.RoundTrip(req)
 	}},
 	{name: "after a side request with its headers", send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		side := req.Clone(req.Context())
@@ -216,11 +266,11 @@ var ways = []way{
 		}
 		return tr.RoundTrip(req)
 	}},
-	{name: "without trace, after a side request", send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+	{name: "without trace, after a side request", hidden: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		_ = s.sideRequest(req.Context(), tr)
 		return untraced(tr, req)
 	}},
-	{name: "without trace, before a side request", send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+	{name: "without trace, before a side request", hidden: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		resp, err := untraced(tr, req)
 		side := s.sideRequest(req.Context(), tr)
 		if err == nil {
@@ -231,7 +281,7 @@ var ways = []way{
 		}
 		return nil, cmp.Or(side, err)
 	}},
-	{name: "without trace, with both errors", send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+	{name: "without trace, with both errors", hidden: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		req = withCopy(req)
 		side := s.sideRequest(req.Context(), tr)
 		resp, err := untraced(tr, req)
@@ -250,23 +300,27 @@ var ways = []way{
 		}
 		return resp, nil
 	}},
-	{name: "without its body", replays: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+	{name: "without its body", send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
-		req.Body, req.ContentLength, req.TransferEncoding = nil, 0, nil
+		req.Body, req.ContentLength = nil, 0
 		return tr.RoundTrip(req)
 	}},
-	{name: "so that net/http can repeat it", replays: true, send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
+	{name: "so that net/http can repeat it", send: func(s *repeatService, tr *http.Transport, req *http.Request) (*http.Response, error) {
 		_ = s.sideRequest(req.Context(), tr)
-		body, _ := io.ReadAll(req.Body)
-		req = req.Clone(req.Context())
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		req.Body, _ = req.GetBody()
+		if req = req.Clone(req.Context()); req.Body != nil {
+			body, _ := io.ReadAll(req.Body)
+			req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+			req.Body, _ = req.GetBody()
+		}
 		req.Header.Set("Idempotency-Key", "1") // without which HTTP/1.1 repeats no POST
 		return tr.RoundTrip(req)
 	}},
 }
 
 func withCopy(req *http.Request) *http.Request {
+	if req.Body == nil {
+		return req.Clone(req.Context())
+	}
 	body, _ := io.ReadAll(req.Body)
 	req = req.Clone(req.Context())
 	req.Body = io.NopCloser(bytes.NewReader(body))

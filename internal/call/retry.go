@@ -24,7 +24,8 @@ type Class uint8
 
 // The classes of operations.
 const (
-	Repeatable    Class = iota // safe or idempotent: reads, and void
+	Safe          Class = iota // reads: net/http may repeat them too
+	Idempotent                 // void
 	NotRepeatable              // sends mail, or a Client.Do that is no GET: repeated only when the service provably did not accept it
 )
 
@@ -45,8 +46,7 @@ func (o Outcome) retriable(class Class) bool {
 }
 
 // checkRetry decides whether there is another attempt, and tells the loop how long to wait for it. After
-// Settings.MaxAttempts there is none: Do stops the loop. net/http repeats nothing: see sendOnce and answered. A success
-// is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
+// Settings.MaxAttempts there is none: Do stops the loop. A success is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
 func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
 	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {

@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -9,8 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
-	"regexp"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -144,14 +141,14 @@ func TestTransportThatReturnsNothing(t *testing.T) {
 // TestRepeatedRequestIsStoppedOnAConnectionOfAnother: HTTP/2 may repeat a request on a connection that was made for another call, and then reports no GetConn.
 // HTTP/1.1 would write on its connection, although the context has ended.
 func TestRepeatedRequestIsStoppedOnAConnectionOfAnother(t *testing.T) {
-	for field, writable := range map[string]bool{":path": true, "Host": false} {
+	for field, writable := range map[string]bool{":authority": true, "Host": false} {
 		synctest.Test(t, func(t *testing.T) {
 			conn, far := net.Pipe()
 			go io.Copy(io.Discard, far)
 			err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 				trace := httptrace.ContextClientTrace(req.Context())
 				trace.GetConn("api.example.com:443")
-				trace.GotConn(httptrace.GotConnInfo{})
+				trace.GotConn(httptrace.GotConnInfo{Conn: conn})
 				trace.WroteHeaderField(field, nil)
 				trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
 				trace.GotConn(httptrace.GotConnInfo{Conn: conn})
@@ -162,31 +159,6 @@ func TestRepeatedRequestIsStoppedOnAConnectionOfAnother(t *testing.T) {
 			_, err = conn.Write([]byte{0})
 			require.Equal(t, writable, err == nil, field)
 			conn.Close()
-		})
-	}
-}
-
-// TestRequestsWithoutABodyOverHTTP1: they look as they would without the guard against repeating them.
-func TestRequestsWithoutABodyOverHTTP1(t *testing.T) {
-	for method, length := range map[string]string{"GET": "", "POST": "content-length: 0\r\n", "PUT": "content-length: 0\r\n",
-		"PATCH": "content-length: 0\r\n", "DELETE": ""} {
-		synctest.Test(t, func(t *testing.T) {
-			var head strings.Builder
-			s := &wireService{behave: func(s *wireService, conn net.Conn) {
-				if _, err := s.read(bufio.NewReader(io.TeeReader(conn, &head))); err == nil {
-					write(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{\"message\":\"a\"}")
-				}
-			}}
-			c := s.client(t, "http", func(_ *http.Transport, o *signforms.Options) {
-				e := signforms.Endpoint{Method: method, Inputs: signforms.InputsQuery}
-				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: e}
-			})
-			require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c))
-			require.True(t, strings.HasPrefix(head.String(),
-				method+" /void-document?documentId="+clienttest.PDFID+"&documentType=PDF HTTP/1.1\r\n"), head.String())
-			require.NotContains(t, head.String(), "Transfer-Encoding")
-			require.Equal(t, length, regexp.MustCompile(`content-length: .*\r\n`).FindString(strings.ToLower(head.String())), method)
-			require.True(t, strings.HasSuffix(head.String(), "\r\n\r\n"), "nothing follows the head")
 		})
 	}
 }

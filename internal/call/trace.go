@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -11,43 +12,56 @@ import (
 	"time"
 )
 
-// writeTrace finds out whether anything of a request was written, and whether it is about to be written again, from
-// net/http's trace and from reads of the body. Its hooks may run after the transport has returned.
+// writeTrace finds out from net/http's trace, and from reads of the body, whether anything of a request was written. It
+// stops the request before it is sent too often. Its hooks may run after the transport has returned.
 //
-// Other requests of the transport that use the call's context report to it too: for a token, or to resolve the host.
-// Nothing tells for certain that a write is theirs, since a transport may send the call in another form. So every write
-// counts against the proof that nothing was written. Only a header with an x-request-id counts as the request itself,
-// which must not follow a second time.
+// Other requests of the transport that use the call's context report to it too, such as one for a token. So does a
+// rehearsal: httputil.DumpRequestOut, or Write of a clone. Nothing shows for certain whose write it is, because a
+// transport may send the call in another form and over connections of its own. So every write counts against the proof
+// that nothing was written. A sending is only a header with an x-request-id on a connection that has a remote address.
 type writeTrace struct {
-	stop context.CancelCauseFunc
+	most   int // how often the request may be sent
+	cancel context.CancelFunc
 
 	mu          sync.Mutex
 	gettingConn bool
 	gotConn     bool
-	copied      bool          // somebody may have what the request says: its body was read, or is empty
-	wrote       bool          // by any request
-	http2       bool          // so was any of them
-	sent        bool          // a header with an x-request-id was written
-	read        chan struct{} // closed when the body was read since, so that net/http cannot send the request again
+	copied      bool // the transport may have a copy of the request's contents: its body was read, or it has none
+	wrote       bool // by any request
+	connFree    bool // a connection with a remote address was got, and no header was begun since
+	onNetwork   bool // the header that was begun last goes to such a connection
+	http2       bool // and is one of HTTP/2
+	sent        int
+	bodyRead    chan struct{} // closed when the body was read after a sending, so that net/http cannot repeat it; nil without a body
+	stopped     error         // why the request was stopped
 }
 
-// errRepeated is the cause when an attempt was cancelled because its request was about to be written again.
-var errRepeated = errors.New("the Transport began to send the request a second time, and was stopped; " +
-	"if it was another request of the Transport, take x-request-id out of that")
+// maxReads bounds how often net/http may send a read in one attempt. Without a bound, it repeats a request for as long
+// as a service resets each stream with PROTOCOL_ERROR.
+const maxReads = 3
 
-// watch returns the request with the trace in it, for a transport to send. The trace calls stop when the transport has
-// got a connection to send the request again.
-func (t *writeTrace) watch(req *http.Request, stop context.CancelCauseFunc) *http.Request {
-	t.stop, t.copied, t.read = stop, req.Body == emptyBody, make(chan struct{})
-	req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+var (
+	errRepeated = errors.New("the Transport began to send the request a second time, and was stopped; " +
+		"if it was another request of the Transport, give that one a context of its own")
+	errReadTooOften = fmt.Errorf("the request was sent %d times and each time lost without a response", maxReads)
+)
+
+// watch returns the request with the trace in it, for a transport to send. The trace calls cancel, which must end the
+// request's context, to stop it.
+func (t *writeTrace) watch(req *http.Request, cancel context.CancelFunc) *http.Request {
+	t.cancel = cancel
+	if req.Body != nil {
+		t.bodyRead = make(chan struct{})
+		req.Body = watchedBody{req.Body, t}
+	}
+	t.copied = req.Body == nil
+	return req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
 		GetConn:          func(string) { t.note(&t.gettingConn) },
 		GotConn:          t.foundConn,
 		WroteHeaderField: t.wroteField,
 		WroteHeaders:     func() { t.note(&t.wrote) },
 		WroteRequest:     func(httptrace.WroteRequestInfo) { t.note(&t.wrote) },
 	}))
-	req.Body = watchedBody{req.Body, t}
-	return req
 }
 
 // note may be called under a lock of net/http.
@@ -61,33 +75,54 @@ func (t *writeTrace) note(happened *bool) {
 // reads it right after it has written the header.
 const bodyTime = 100 * time.Millisecond
 
-// foundConn stops a request that was sent when another connection is got, unless its body is read: then the connection
-// is for another request. HTTP/2 may repeat a request without getting a connection, on one made for another call.
+// foundConn stops a request that was sent as often as it may be, unless its body was read since: then the connection is
+// for another request. HTTP/2 may repeat a request without a call of GetConn, on a connection made for another call. A
+// connection without a remote address belongs to a rehearsal.
 func (t *writeTrace) foundConn(info httptrace.GotConnInfo) {
+	onNetwork := info.Conn != nil && info.Conn.RemoteAddr() != nil
 	t.mu.Lock()
-	t.gotConn = true
-	sent, http2 := t.sent, t.http2
+	t.gotConn, t.connFree = true, onNetwork
+	again, http2 := onNetwork && t.sent >= t.most, t.http2
 	t.mu.Unlock()
-	if !sent {
+	if !again {
 		return
 	}
-	select {
-	case <-t.read:
-		return
-	case <-time.After(bodyTime):
+	if t.bodyRead != nil {
+		select {
+		case <-t.bodyRead:
+			return
+		case <-time.After(bodyTime):
+		}
 	}
-	t.stop(errRepeated)
-	if !http2 && info.Conn != nil { // HTTP/2 looks at the context before it writes, HTTP/1.1 does not
+	why := errRepeated
+	if t.most > 1 {
+		why = errReadTooOften
+	}
+	t.stop(why)
+	if !http2 { // HTTP/2 checks the context before it writes, HTTP/1.1 does not
 		_ = info.Conn.Close()
 	}
+}
+
+func (t *writeTrace) stop(why error) {
+	t.mu.Lock()
+	t.stopped = why
+	t.mu.Unlock()
+	t.cancel()
 }
 
 func (t *writeTrace) wroteField(name string, _ []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wrote = true
-	t.sent = t.sent || strings.EqualFold(name, "x-request-id")
-	t.http2 = t.http2 || strings.HasPrefix(name, ":")
+	switch {
+	case name == "Host" || name == ":authority": // the first field of a header in HTTP/1.1 and in HTTP/2
+		if t.onNetwork, t.connFree = t.connFree, false; t.onNetwork {
+			t.http2 = name == ":authority"
+		}
+	case t.onNetwork && strings.EqualFold(name, "x-request-id"):
+		t.sent++
+	}
 }
 
 // watchedBody notes that the body is read: for a log, for a copy that is sent unseen, or to write it.
@@ -105,23 +140,32 @@ func (t *writeTrace) readBody() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.copied = true
-	if !t.sent {
+	if t.sent == 0 {
 		return
 	}
 	select {
-	case <-t.read:
+	case <-t.bodyRead:
 	default:
-		close(t.read)
+		close(t.bodyRead)
 	}
 }
 
-// nothingWritten is true only on proof. The transport reported that it looked for a connection, so it reports what it
+// judge adds to an outcome what the trace found out. Its ctx is that of the attempt.
+//
+// Nothing was written only on proof. The transport reported that it looked for a connection, so it reports what it
 // does; and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport
 // that was stopped by a context after it got a connection proves nothing: its write loop may still run. Nor does one
-// that may have a copy of what the request says, and may have sent that without a trace.
-func (t *writeTrace) nothingWritten(ctx context.Context, err error) bool {
-	stopped := ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// that may have a copy of the request's contents, and may have sent that without a trace.
+func (t *writeTrace) judge(ctx context.Context, out Outcome) Outcome {
+	if out.Err == nil {
+		return out
+	}
+	ended := ctx.Err() != nil || errors.Is(out.Err, context.Canceled) || errors.Is(out.Err, context.DeadlineExceeded)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.gettingConn && !t.wrote && !t.copied && !(t.gotConn && stopped)
+	out.unwritten = out.Status == 0 && t.gettingConn && !t.wrote && !t.copied && !(t.gotConn && ended)
+	if t.stopped != nil {
+		out.Err = t.stopped
+	}
+	return out
 }

@@ -155,6 +155,9 @@ func (want wireRequest) require(t *testing.T, got clienttest.Sent) {
 	require.Equal(t, uuid.Version(4), id.Version())
 	header.Set("X-Request-Id", id.String())
 	header.Set("User-Agent", "signforms-go/"+signforms.Version())
+	if want.Method == http.MethodGet {
+		header.Set("Cache-Control", "no-cache")
+	}
 	require.Equal(t, header, got.Header)
 	if want.Body == nil {
 		require.Empty(t, got.Content)
