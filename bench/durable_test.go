@@ -70,7 +70,7 @@ func send(client *http.Client, url string, n uint64) error {
 }
 
 func openQueue(t testing.TB) http.Handler {
-	q, err := queue.Open(filepath.Join(t.TempDir(), "queue.db"), nil)
+	q, err := queue.OpenSQLite(filepath.Join(t.TempDir(), "queue.db"), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, q.Close()) })
 	return q.Handler(ourVerifier())

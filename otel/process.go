@@ -21,14 +21,16 @@ type Stored struct {
 // Funcs returns functions that run those of on inside a span of kind consumer, such as "process new_form_response". A
 // function that is not set stays unset, and an event without a function has no span.
 //
-// stored is nil for a webhook.Handler: the span is then below the span of the delivery. For Queue.Run it converts what
-// queue.EntryFrom returns. The span then begins a trace of its own and links to the delivery. This package does not
-// import package queue, so that programs without a queue do not depend on its database drivers. If stored panics, the
-// function runs all the same, in a span without a key and a link.
+// stored is nil for a webhook.Handler: the span is then below the span of the delivery. For
+// Queue.Run it converts what queue.EntryFromContext returns. The span then begins a trace of its
+// own and links to the delivery. This package does not import package queue, so that programs
+// without a queue do not depend on its database drivers. If stored panics, the function runs all
+// the same, in a span without a key and a link.
 //
-// signforms.outcome of the span is what the function returned: processed, failed, or failed_permanently for an error that
-// is marked by webhook.Permanent. In the metrics that QueueSettled counts it is what the queue then stored: its Outcome.
-// So a try that was abandoned can have a span with the outcome processed.
+// signforms.outcome of the span is what the function returned: processed, failed, or
+// failed_permanently for an error that is marked by webhook.Permanent. In the metrics that
+// QueueSettled counts it is what the queue then stored: its Outcome. So a try that was abandoned
+// can have a span with the outcome processed.
 func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse:       inSpan(t, stored, on.FormResponse),

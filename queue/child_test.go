@@ -32,15 +32,15 @@ const (
 	roleUnsynced = "unsynced" // receives, without a sync of the disk
 	roleReceive  = "receive"  // receives
 	roleWork     = "work"     // works
-	roleDeadly   = "deadly"   // works, and ends at the first event of a line, as a crash in a function does
+	roleDeadly   = "deadly"   // works, and ends at the first event of an ordering key, as a crash in a function does
 	roleSlow     = "slow"     // works; its first function waits for a line on standard input
 )
 
 // deadlyCode is the exit code of a child that an event has ended.
 const deadlyCode = 3
 
-// childTimeout is a function's time-out in a child: short enough for lines of a killed process to go on soon, long enough
-// for a machine that is busy.
+// childTimeout is a function's time-out in a child: short enough for ordering keys of a killed
+// process to go on soon, long enough for a machine that is busy.
 const childTimeout = 2 * time.Second
 
 // runChild does not return. It ends with standard input, so that no child outlives its test.
@@ -107,7 +107,7 @@ func appending(file *os.File, fail bool) webhook.Funcs {
 	}}
 }
 
-// dying are functions that end the process at the first event of a line, after its line is in the journal.
+// dying are functions that end the process at the first event of an ordering key, after its line is in the journal.
 func dying(file *os.File) webhook.Funcs {
 	return webhook.Funcs{SignatureCompleted: func(_ context.Context, e *webhook.SignatureCompleted) error {
 		_, err := file.WriteString(name(e) + "\n")

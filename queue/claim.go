@@ -18,10 +18,10 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// claim is a line that this process holds until its lease ends, with the event to process.
+// claim is an ordering key that this process holds until its lease ends, with the event to process.
 type claim struct {
-	line        int64
-	low         int64 // no event of the line with a lower id is pending
+	keyID       int64
+	low         int64 // no event of the ordering key with a lower id is pending
 	token       int64
 	until       time.Time
 	entry       Entry
@@ -29,7 +29,7 @@ type claim struct {
 	interrupted bool          // the event was claimed before, and that lease ended without an outcome
 	begun       bool          // it is stored that its function began then; otherwise that is unknown
 	completion  *completion   // of the function under way
-	row         int           // how many events of the line were processed since it was claimed
+	row         int           // how many events of the ordering key were processed since it was claimed
 	abandoned   chan struct{} // closed when the abandoned function returns; nil if none was abandoned
 }
 
@@ -45,11 +45,11 @@ func (q *Queue) instant() instant {
 	return instant{now, now + q.lease().Milliseconds(), until}
 }
 
-// claimLines claims up to n lines that are due.
-func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err error) {
+// claimKeys claims up to n ordering keys that are due.
+func (q *Queue) claimKeys(ctx context.Context, n int) (claims []*claim, err error) {
 	// A committed claim must be processed, so the end of Run must not interrupt the claiming.
 	ctx = context.WithoutCancel(ctx)
-	err = q.noteWithin(ctx, "claiming lines", func(t *tx) (err error) {
+	err = q.noteWithin(ctx, "claiming ordering keys", func(t *tx) (err error) {
 		q.vacate(claims...)
 		claims, err = q.claimWithin(t, n)
 		return err
@@ -59,23 +59,23 @@ func (q *Queue) claimLines(ctx context.Context, n int) (claims []*claim, err err
 	}
 	q.vacate(claims...)
 	if u, ok := errors.AsType[*unreadableError](err); ok {
-		err = q.noteWithin(ctx, "setting a line aside", func(t *tx) error { return q.setAsideFree(t, u) })
+		err = q.noteWithin(ctx, "setting an ordering key aside", func(t *tx) error { return q.setAsideFree(t, u) })
 	}
 	return nil, err
 }
 
-// claimWithin claims up to n lines that are due and not occupied by this process, and marks them as occupied. The
-// caller must vacate them when the transaction fails.
+// claimWithin claims up to n ordering keys that are due and not occupied by this process, and marks
+// them as occupied. The caller must vacate them when the transaction fails.
 func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
-	free, err := q.freeLines(t, n)
+	free, err := q.freeKeys(t, n)
 	if err != nil {
 		return nil, err
 	}
-	at := q.instant() // after the lines, with which the database's clock was read
+	at := q.instant() // after the ordering keys, with which the database's clock was read
 	for _, c := range free {
 		c.until = at.until
 		before, begun := max(c.entry.ID, -c.entry.ID), c.entry.ID < 0
-		// A separate statement, so that it sees what the worker before stored before it gave up the line.
+		// A separate statement, so that it sees what the worker before stored before it gave up the ordering key.
 		found, err := c.load(t)
 		if err != nil {
 			if err := q.setAside(t, c, at.now, err); err != nil {
@@ -92,7 +92,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 		c.interrupted = c.token != 0 && before == c.entry.ID
 		c.begun = c.interrupted && begun
 		c.token = rand.Int64N(maxToken) + 1
-		if _, err := t.exec(occupyLine, c.line, at.lease, c.token, c.head(), at.now, c.entry.ID); err != nil {
+		if _, err := t.exec(occupyKey, c.keyID, at.lease, c.token, c.head(), at.now, c.entry.ID); err != nil {
 			return claims, err
 		}
 		q.occupy(c)
@@ -101,29 +101,30 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	return claims, nil
 }
 
-// freeLines locks up to n lines that are due and not occupied by this process. The returned claims have the token and
-// head of the worker that held the line last.
-func (q *Queue) freeLines(t *tx, n int) (free []*claim, err error) {
-	if free, err = q.dueLines(t, n, "TRUE"); err != nil || !q.anyBusy(free) {
+// freeKeys locks up to n ordering keys that are due and not occupied by this process. The returned
+// claims have the token and head of the worker that held the ordering key last.
+func (q *Queue) freeKeys(t *tx, n int) (free []*claim, err error) {
+	if free, err = q.dueKeys(t, n, "TRUE"); err != nil || !q.anyBusy(free) {
 		return free, err
 	}
-	// A function of this process still runs although its lease has ended. This is rare, so only then are lines excluded.
-	return q.dueLines(t, n, "NOT ("+t.in("id", "$3")+")", t.list(q.busy()))
+	// A function of this process still runs although its lease has ended. This is rare, so only
+	// then are ordering keys excluded.
+	return q.dueKeys(t, n, "NOT ("+t.in("id", "$3")+")", t.list(q.busy()))
 }
 
-// dueLines locks up to n lines that are due and fulfil the condition. It uses no parameter for LIMIT, because SQLite
-// would plan such a statement again each time.
-func (q *Queue) dueLines(t *tx, n int, condition string, args ...any) (lines []*claim, err error) {
+// dueKeys locks up to n ordering keys that are due and fulfil the condition. It uses no parameter
+// for LIMIT, because SQLite would plan such a statement again each time.
+func (q *Queue) dueKeys(t *tx, n int, condition string, args ...any) (keys []*claim, err error) {
 	free := t.latest + "(due, lease)"
 	sent, shown := q.clock.boot(), int64(0)
 	err = t.each(func(rows *sql.Rows) error {
 		c := &claim{}
-		lines = append(lines, c)
-		return rows.Scan(&c.line, &c.low, &c.token, &c.entry.ID, &shown, new(string))
-	}, `SELECT id, low, token, head, `+t.shows+`, `+t.bound+` FROM signforms_lines WHERE `+free+` <= $1 AND `+free+` >= $2 AND `+condition+`
+		keys = append(keys, c)
+		return rows.Scan(&c.keyID, &c.low, &c.token, &c.entry.ID, &shown, new(string))
+	}, `SELECT id, low, token, head, `+t.shows+`, `+t.bound+` FROM signforms_ordering_keys WHERE `+free+` <= $1 AND `+free+` >= $2 AND `+condition+`
 		ORDER BY `+free+` LIMIT `+strconv.Itoa(n)+t.skip, slices.Insert(args, 0, any(q.now()), any(q.floor.from(t)))...)
 	q.shown(shown, sent)
-	return lines, err
+	return keys, err
 }
 
 // shown corrects the clock by what the database's clock showed since sent, unless that is 0.
@@ -136,29 +137,30 @@ func (q *Queue) shown(ms int64, sent time.Duration) {
 const maxToken = 1<<63 - 2
 
 const (
-	occupyLine = `UPDATE signforms_lines SET lease = $2, token = $3, head = $4, since = $5, low = $6 WHERE id = $1`
-	removeLine = `DELETE FROM signforms_lines WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM signforms_events WHERE line_id = $1 AND state = 0)`
+	occupyKey = `UPDATE signforms_ordering_keys SET lease = $2, token = $3, head = $4, since = $5, low = $6 WHERE id = $1`
+	removeKey = `DELETE FROM signforms_ordering_keys WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM signforms_events WHERE ordering_key_id = $1 AND state = 0)`
 
-	// firstEvent must read the index of pending events from low on. With line_id = $1 and ORDER BY id, Postgres may take
-	// the primary key, and walk past all settled events; without low, past entries of those settled since its last VACUUM.
-	firstEvent = `SELECT id, dedupe, line, type, subject, attempts, received, error, note, body
-		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`
+	// firstEvent must read the index of pending events from low on. With ordering_key_id = $1 and
+	// ORDER BY id, Postgres may take the primary key, and walk past all settled events; without
+	// low, past entries of those settled since its last VACUUM.
+	firstEvent = `SELECT id, dedupe, ordering_key, type, subject, attempts, received, error, note, body
+		FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1 AND state = 0 ORDER BY ordering_key_id, id LIMIT 1`
 )
 
-// load reads the first pending event of the claim's line.
+// load reads the first pending event of the claim's ordering key.
 func (c *claim) load(t *tx) (found bool, err error) {
 	var key []byte
 	var received int64
 	e := &c.entry
 	*e = Entry{State: Pending}
-	found, err = t.first([]any{&e.ID, &key, &e.Line, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &e.Note, &c.body}, firstEvent, c.line, c.low)
+	found, err = t.first([]any{&e.ID, &key, &e.OrderingKey, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &e.Note, &c.body}, firstEvent, c.keyID, c.low)
 	e.Key, e.Received, e.Attempts = keyText(key), fromMillis(received), max(0, e.Attempts)
 	return found, err
 }
 
-// remove removes the row of a line in which no event was found.
+// remove removes the row of an ordering key in which no event was found.
 func (c *claim) remove(t *tx) error {
-	_, err := t.exec(removeLine, c.line)
+	_, err := t.exec(removeKey, c.keyID)
 	return err
 }
 
@@ -184,15 +186,16 @@ func (c *claim) event() (webhook.Event, error) {
 	return events[0], nil
 }
 
-// nextDue returns how long until a line is due that this process does not occupy, and false when there is none.
+// nextDue returns how long until an ordering key is due that this process does not occupy, and
+// false when there is none.
 func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, err error) {
 	var due, shown int64
 	sent := q.clock.boot()
-	err = q.background.within(ctx, stepTimeout, "looking for due lines", func(ctx context.Context) (err error) {
+	err = q.background.within(ctx, stepTimeout, "looking for due ordering keys", func(ctx context.Context) (err error) {
 		t := q.query(ctx)
 		free := t.latest + "(due, lease)"
-		// Do not use min(): with a condition it would read all lines instead of the first in the index.
-		found, err = t.first([]any{&due, &shown}, "SELECT "+free+", "+t.shows+" FROM signforms_lines WHERE "+free+" >= $1 AND NOT ("+
+		// Do not use min(): with a condition it would read all ordering keys instead of the first in the index.
+		found, err = t.first([]any{&due, &shown}, "SELECT "+free+", "+t.shows+" FROM signforms_ordering_keys WHERE "+free+" >= $1 AND NOT ("+
 			t.in("id", "$2")+") ORDER BY "+free+" LIMIT 1", q.floor.next(t, q.clock.boot()), t.list(q.busy()))
 		return err
 	})
@@ -205,17 +208,18 @@ func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, er
 	return time.Duration(due-now) * time.Millisecond, found, nil
 }
 
-// floor is the time from which on lines may be due. In Postgres the index of lines keeps the entries of earlier times
-// for as long as any client has a transaction open, and a search from the start would walk past all of them.
+// floor is the time from which on ordering keys may be due. In Postgres the index of ordering keys
+// keeps the entries of earlier times for as long as any client has a transaction open, and a search
+// from the start would walk past all of them.
 type floor struct {
 	mu   sync.Mutex
 	ms   int64
-	full time.Duration // when all lines were looked at last, since boot
+	full time.Duration // when all ordering keys were looked at last, since boot
 }
 
 const (
 	floorBelow = 3 * time.Second // longer than a delivery waits for its commit
-	floorFor   = 5 * time.Second // then all lines are looked at again
+	floorFor   = 5 * time.Second // then all ordering keys are looked at again
 )
 
 // from returns the time from which on a search starts: on SQLite always 0.
@@ -238,48 +242,48 @@ func (f *floor) next(t *tx, boot time.Duration) int64 {
 	return f.from(t)
 }
 
-// raise raises the floor after a search that found a line that is due at due, or none.
+// raise raises the floor after a search that found an ordering key that is due at due, or none.
 func (f *floor) raise(due, now int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ms = max(f.ms, min(due, now)-floorBelow.Milliseconds())
 }
 
-// reset makes the next search look at all lines.
+// reset makes the next search look at all ordering keys.
 func (f *floor) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ms = 0
 }
 
-// busy returns the lines that this process must not start now.
+// busy returns the ordering keys that this process must not start now.
 func (q *Queue) busy() []int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	lines := make([]int64, 0, len(q.occupied))
-	for line := range q.occupied {
-		lines = append(lines, line)
+	keys := make([]int64, 0, len(q.occupied))
+	for id := range q.occupied {
+		keys = append(keys, id)
 	}
-	return lines
+	return keys
 }
 
 func (q *Queue) anyBusy(claims []*claim) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return slices.ContainsFunc(claims, func(c *claim) bool { return q.occupied[c.line] })
+	return slices.ContainsFunc(claims, func(c *claim) bool { return q.occupied[c.keyID] })
 }
 
 func (q *Queue) occupy(c *claim) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.occupied[c.line] = true
+	q.occupied[c.keyID] = true
 }
 
 func (q *Queue) vacate(claims ...*claim) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, c := range claims {
-		delete(q.occupied, c.line)
+		delete(q.occupied, c.keyID)
 	}
 }
 
@@ -289,7 +293,8 @@ func keyText(key []byte) string {
 	return k.String()
 }
 
-// unreadableWait is how long a line waits if its first event cannot be read, so that a damaged row stops no other line.
+// unreadableWait is how long an ordering key waits if its first event cannot be read, so that a
+// damaged row stops no other ordering key.
 const unreadableWait = time.Minute
 
 // isDamage reports whether an error is about the data that was read, such as a damaged page or a disk error, instead of
@@ -302,11 +307,12 @@ func isDamage(err error) bool {
 	return ok && (strings.HasPrefix(e.Code, "XX") || strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "22"))
 }
 
-// unreadableError means that the first event of a line could not be read, and that the transaction cannot continue
-// because of it. In Postgres no transaction can continue after an error.
+// unreadableError means that the first event of an ordering key could not be read, and that the
+// transaction cannot continue because of it. In Postgres no transaction can continue after an
+// error.
 type unreadableError struct {
-	line int64
-	err  error
+	keyID int64
+	err   error
 }
 
 func (e *unreadableError) Error() string { return "an event cannot be read: " + e.err.Error() }
@@ -317,47 +323,48 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
-// setAside gives up a line whose first event could not be read. This process must hold or have locked the line. If the
-// transaction cannot continue, setAside returns an unreadableError.
+// setAside gives up an ordering key whose first event could not be read. This process must hold or
+// have locked the ordering key. If the transaction cannot continue, setAside returns an
+// unreadableError.
 func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
 	if err := c.giveUp(t, now, unreadableWait); err != nil {
 		if isDamage(unreadable) {
-			return &unreadableError{c.line, unreadable}
+			return &unreadableError{c.keyID, unreadable}
 		}
 		return unreadable
 	}
-	q.logUnreadable(t.ctx, c.line, unreadable)
+	q.logUnreadable(t.ctx, c.keyID, unreadable)
 	return nil
 }
 
-const putOffFree = `UPDATE signforms_lines SET due = $2, since = $3 WHERE id = $1 AND due <= $3 AND lease <= $3`
+const putOffFree = `UPDATE signforms_ordering_keys SET due = $2, since = $3 WHERE id = $1 AND due <= $3 AND lease <= $3`
 
-// setAsideFree is setAside in a separate transaction, for a line that no worker holds.
+// setAsideFree is setAside in a separate transaction, for an ordering key that no worker holds.
 func (q *Queue) setAsideFree(t *tx, u *unreadableError) error {
 	now := q.now()
 	if _, err := t.first([]any{new(string)}, "SELECT "+t.bound); err != nil {
 		return err
 	}
-	changed, err := t.exec(putOffFree, u.line, now+unreadableWait.Milliseconds(), now)
+	changed, err := t.exec(putOffFree, u.keyID, now+unreadableWait.Milliseconds(), now)
 	if changed > 0 && err == nil {
-		q.logUnreadable(t.ctx, u.line, u.err)
+		q.logUnreadable(t.ctx, u.keyID, u.err)
 	}
 	return err
 }
 
-func (q *Queue) logUnreadable(ctx context.Context, line int64, err error) {
-	q.Logger.LogAttrs(ctx, slog.LevelError, "queue: an event cannot be read, its line waits for a minute: is the database damaged?",
-		slog.Int64("line_id", line), slog.String("error", err.Error()))
+func (q *Queue) logUnreadable(ctx context.Context, keyID int64, err error) {
+	q.Logger.LogAttrs(ctx, slog.LevelError, "queue: an event cannot be read, its ordering key waits for a minute: is the database damaged?",
+		slog.Int64("ordering_key_id", keyID), slog.String("error", err.Error()))
 }
 
-// settleUnread is settle without reading further events, after u could not be read. It gives the line up.
+// settleUnread is settle without reading further events, after u could not be read. It gives the ordering key up.
 func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, error), u *unreadableError) error {
 	return r.fenced(c, func(t *tx, at instant) error {
 		wait, err := mark(t, at)
 		if err != nil {
 			return err
 		}
-		if u.line == c.line {
+		if u.keyID == c.keyID {
 			return r.setAside(t, c, at.now, u.err)
 		}
 		return c.giveUp(t, at.now, max(wait, 0))

@@ -54,7 +54,8 @@ func (m *machine) open(s stage, o queue.Options) *queue.Queue {
 	return s.queue(&o)
 }
 
-// Nothing is erased, run twice or held up because a clock jumps: not in processes that saw it, and not in those that start after it.
+// Nothing is erased, run twice or held up because a clock jumps: not in processes that saw it, and
+// not in those that start after it.
 func TestClocksJump(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, by := range []time.Duration{10 * time.Minute, -10 * time.Minute, 40 * day, -40 * day} {
@@ -155,7 +156,7 @@ func TestTimesAheadOfTheClock(t *testing.T) {
 		s.accept(q, completed("due", 1), completed("leased", 1), completed("asked", 1))
 		ahead := q.Now().Add(40 * 24 * time.Hour).UnixMilli()
 		set := func(subject, what string) {
-			s.exec(`UPDATE signforms_lines SET ` + what + ` WHERE id = (SELECT line_id FROM signforms_events WHERE subject = '` + subject + `')`)
+			s.exec(`UPDATE signforms_ordering_keys SET ` + what + ` WHERE id = (SELECT ordering_key_id FROM signforms_events WHERE subject = '` + subject + `')`)
 		}
 		set("due", fmt.Sprint("since = ", ahead, ", due = ", ahead+10_000))
 		set("leased", fmt.Sprint("since = ", ahead, ", token = 7, lease = ", ahead+20_000))

@@ -74,7 +74,7 @@ func TestComplete(t *testing.T) {
 		first := tries[name(e)] == 1
 		mu.Unlock()
 		if e.SubjectID() == "lost" && first { // as if its lease had ended and another worker had it
-			s.exec("UPDATE signforms_lines SET token = 7 WHERE id = (SELECT line_id FROM signforms_events WHERE subject = 'lost')")
+			s.exec("UPDATE signforms_ordering_keys SET token = 7 WHERE id = (SELECT ordering_key_id FROM signforms_events WHERE subject = 'lost')")
 		}
 		if name(e) == "late/1" { // as if the transaction of a worker before was committed only now
 			s.exec("UPDATE signforms_events SET state = 1, settled = 1 WHERE id = (SELECT min(id) FROM signforms_events WHERE subject = 'late')")
@@ -98,12 +98,12 @@ func TestComplete(t *testing.T) {
 		case "panic":
 			panic("after the commit")
 		case "stale":
-			s.exec("UPDATE signforms_lines SET token = 7, lease = 1 WHERE id = (SELECT line_id FROM signforms_events WHERE subject = 'stale')")
+			s.exec("UPDATE signforms_ordering_keys SET token = 7, lease = 1 WHERE id = (SELECT ordering_key_id FROM signforms_events WHERE subject = 'stale')")
 		}
 		return nil
 	}})
 	s.until(q, func(st queue.Stats) bool { return st.Pending == 1 && st.Running == 1 })
-	s.exec("UPDATE signforms_lines SET lease = 1") // of the one that was lost
+	s.exec("UPDATE signforms_ordering_keys SET lease = 1") // of the one that was lost
 	s.settled(q)
 	stop()
 	require.Equal(t, []string{"error/1", "forgotten/1", "late/2", "lost/1", "panic/1", "sound/1", "sound/2", "stale/1"}, l.entries())

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/queue"
 )
 
-// fill stores an event in each of n lines, and closes the queue.
+// fill stores an event in each of n ordering keys, and closes the queue.
 func (s stage) fill(n int) {
 	s.Helper()
 	o := &queue.Options{}
@@ -36,7 +36,7 @@ func TestDamagedNewestEvents(t *testing.T) {
 		require.Equal(s, []string{"001/1", "003/1", "005/1"}, j.sorted())
 		n := log.count("an event cannot be read")
 		require.GreaterOrEqual(s, n, 3)
-		require.LessOrEqual(s, n, 3*6, "once a minute and line")
+		require.LessOrEqual(s, n, 3*6, "once a minute and ordering key")
 		require.Zero(s, log.count("erasing what is not kept"))
 		mend()
 		time.Sleep(2 * time.Minute)

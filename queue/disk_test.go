@@ -58,8 +58,8 @@ func (v *volume) mount() ([]byte, error) {
 	return asRoot("chown", strconv.Itoa(os.Getuid()), v.dir)
 }
 
-// afterPowerCut returns the volume as it is found after a power cut now. The image is copied while it is mounted: what is
-// in the kernel's memory only is not in it.
+// afterPowerCut returns the volume as it is found after a power cut now. The image is copied while
+// it is mounted: what is in the kernel's memory only is not in it.
 func (v *volume) afterPowerCut(t *testing.T) *volume {
 	t.Helper()
 	cut := &volume{image: filepath.Join(t.TempDir(), "image"), dir: t.TempDir()}
@@ -73,8 +73,8 @@ func (v *volume) afterPowerCut(t *testing.T) *volume {
 
 func (v *volume) file() where { return where(filepath.Join(v.dir, "events.db")) }
 
-// lostInPowerCuts counts the events that were answered 200 and are gone after the power was cut. Of a line, what is done
-// then must be in front of what is not.
+// lostInPowerCuts counts the events that were answered 200 and are gone after the power was cut. Of
+// an ordering key, what is done then must be in front of what is not.
 func lostInPowerCuts(t *testing.T, role string) (acked, lost int) {
 	for range *powerCuts {
 		v := newVolume(t, 64<<20)
@@ -94,9 +94,9 @@ func lostInPowerCuts(t *testing.T, role string) (acked, lost int) {
 			waits[e.Subject] = waits[e.Subject] || e.State == queue.Pending
 			require.NotEqual(t, waits[e.Subject], e.State == queue.Done)
 		}
-		for line, n := range answered {
+		for key, n := range answered {
 			acked += n
-			lost += max(0, n-there[line])
+			lost += max(0, n-there[key])
 		}
 		require.NoError(t, q.Close())
 		asRoot("umount", v.dir)

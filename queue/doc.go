@@ -1,32 +1,36 @@
 // Package queue receives webhook deliveries durably: it verifies a delivery, stores its events, answers 200, and runs a
 // function for each event later, with retries, in the order of receipt per document.
 //
-// Start with three names. [Open] opens a SQLite file, and [OpenPostgres] uses a Postgres database that several machines
-// share. [Queue.Handler] is the [net/http.Handler] that receives. [Queue.Run] processes the stored events:
+// Start with three names. [OpenSQLite] opens a SQLite file, and [OpenPostgres] uses a Postgres
+// database that several machines share. [Queue.Handler] is the [net/http.Handler] that receives.
+// [Queue.Run] processes the stored events:
 //
-//	q, err := queue.Open("events.db", nil)
+//	q, err := queue.OpenSQLite("events.db", nil)
 //	…
 //	http.Handle("POST /webhook", q.Handler(verifier)) // in the receiving process
 //	err = q.Run(ctx, webhook.Funcs{…})                // in the working process; both in one is fine
 //
 // # What is guaranteed
 //
-// An event that was answered 200 runs at least once, or is listed as failed. The answer follows the commit: SQLite has
-// synced its log to the disk by then, Postgres does what its synchronous_commit says. Events of one line (a document, a
-// form response, a template with its signers, or for unknown types their ids) run one at a time, in the order of
-// receipt; the next one runs when the one before it is done or failed. The limits and tests are in [guarantees.md].
+// An event that was answered 200 runs at least once, or is listed as failed. The answer follows the
+// commit: SQLite has synced its log to the disk by then, Postgres does what its synchronous_commit
+// says. Events of one ordering key (a document, a form response, a template with its signers, or
+// for unknown types their ids) run one at a time, in the order of receipt; the next one runs when
+// the one before it is done or failed. The limits and tests are in [guarantees.md].
 //
 // # Functions and their time
 //
-// [Queue.Run] calls an event's function as [webhook.Handler] does: the one for its type, else Default. An event without a
-// function counts as processed. One that could not be decoded fails at once unless Unknown is set. An error and a panic
-// count as a failed try, which [Options.Retries] repeats; an error wrapped by [webhook.Permanent] fails at once.
+// [Queue.Run] calls an event's function as [webhook.Handler] does: the one for its type, else
+// Default. An event without a function counts as processed. One that could not be decoded fails at
+// once unless Unknown is set. An error and a panic count as a failed try, which [Options.Retries]
+// repeats; an error wrapped by [webhook.Permanent] fails at once.
 //
-// The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the Timeout more, at
-// most 30 seconds. After that the function is abandoned, and its try counts as failed. Another process starts its line
-// again only when the lease has ended, and this process only when the function has returned too. The lease lasts from
-// the claim of the event for the Timeout and as long again, at most a minute more. For later events of a line it may be
-// shorter by an eighth of what it lasts beyond the Timeout.
+// The ctx of a function ends after [Options.Timeout]. Run then waits for the function for half the
+// Timeout more, at most 30 seconds. After that the function is abandoned, and its try counts as
+// failed. Another process starts its ordering key again only when the lease has ended, and this
+// process only when the function has returned too. The lease lasts from the claim of the event for
+// the Timeout and as long again, at most a minute more. For later events of an ordering key it may
+// be shorter by an eighth of what it lasts beyond the Timeout.
 //
 // When a worker dies with an event, that counts as a failed try. If the start of the last try was not stored, the event
 // gets one more before it is given up. A repeated event does not run again while its key is kept ([Options.KeepKeys]);
@@ -52,7 +56,7 @@
 // # What is not guaranteed
 //
 //   - Exactly once, except what a function does in the transaction that it gives to [Complete]. Functions should be
-//     idempotent; [EntryFrom] gives them a key to recognise an event by.
+//     idempotent; [EntryFromContext] gives them a key to recognise an event by.
 //   - The order in which things happened. Deliveries may overtake each other before they arrive.
 //   - The disk. Back up the file, or replicate Postgres.
 //

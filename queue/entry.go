@@ -25,26 +25,24 @@ var states = [...]State{0: Pending, 1: Done, 2: Failed, 3: Erased}
 
 // Entry is what the queue knows about an event, without its JSON. As JSON it is a line of signforms-queue list -json.
 type Entry struct {
-	ID       int64             `json:"id"`   // ascending in the order of receipt within a line
-	Key      string            `json:"key"`  // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]
-	Line     string            `json:"line"` // events of one line run in order
-	Type     webhook.EventType `json:"type"`
-	Subject  string            `json:"subject"` // document id (of template events the template's) or form response id; empty when it has none
-	State    State             `json:"state"`
-	Attempts int               `json:"attempts"` // tries that have failed
-	Received time.Time         `json:"received"`
-	Due      time.Time         `json:"due,omitzero"`     // when the line is due; zero unless State is Pending
-	Settled  time.Time         `json:"settled,omitzero"` // when it was processed, failed or erased; zero when State is Pending
-	Error    string            `json:"error,omitempty"`  // the error of the last failed try; at most 500 bytes
-	Note     string            `json:"note,omitempty"`   // what [Options.Note] returned for its delivery
+	ID          int64             `json:"id"`           // ascending in the order of receipt within an ordering key
+	Key         string            `json:"key"`          // 64 hexadecimal digits, the same each time that the event is delivered: see [webhook.ReplayKeys]
+	OrderingKey string            `json:"ordering_key"` // events of one ordering key run in order
+	Type        webhook.EventType `json:"type"`
+	Subject     string            `json:"subject"` // document id (of template events the template's) or form response id; empty when it has none
+	State       State             `json:"state"`
+	Attempts    int               `json:"attempts"` // tries that have failed
+	Received    time.Time         `json:"received"`
+	Due         time.Time         `json:"due,omitzero"`     // when the ordering key is due; zero unless State is Pending
+	Settled     time.Time         `json:"settled,omitzero"` // when it was processed, failed or erased; zero when State is Pending
+	Error       string            `json:"error,omitempty"`  // the error of the last failed try; at most 500 bytes
+	Note        string            `json:"note,omitempty"`   // what [Options.Note] returned for its delivery
 }
 
 // Filter selects events. Conditions that are set must all hold; the zero value selects all events. A list that is empty
 // but not nil selects none. In ids and types a NUL character, or what is not UTF-8, is the same as U+FFFD.
 type Filter struct {
-	Failed   bool              // only those that failed, or are in another state that is asked for
-	Pending  bool              // only those that are not settled, or are in another state that is asked for
-	Done     bool              // only those that were processed, or are in another state that is asked for
+	States   []State           // events in any of these states
 	Document string            // the documentId of the event; template events carry the template's
 	Response string            // the formResponseId of the event
 	Signers  []string          // events that name any of these signer ids; only template events carry any
@@ -57,15 +55,16 @@ type Filter struct {
 var errNoSelection = errors.New("queue: Erase with an empty Filter would erase everything: set at least one condition")
 
 func (f *Filter) empty() bool {
-	return !f.Failed && !f.Pending && !f.Done && f.Document == "" && f.Response == "" && f.Signers == nil && f.Type == "" &&
+	return f.States == nil && f.Document == "" && f.Response == "" && f.Signers == nil && f.Type == "" &&
 		f.Since.IsZero() && f.Before.IsZero() && f.IDs == nil
 }
 
 type entryKey struct{}
 
-// EntryFrom returns the entry of the event for which the function with this ctx was called, as it was before the call.
-// It returns false for any other ctx. Use Key to recognise repeats, and Line as a partition key.
-func EntryFrom(ctx context.Context) (Entry, bool) {
+// EntryFromContext returns the entry of the event for which the function with this ctx was called,
+// as it was before the call. It returns false for any other ctx. Use Key to recognise repeats, and
+// OrderingKey as a partition key.
+func EntryFromContext(ctx context.Context) (Entry, bool) {
 	e, ok := ctx.Value(entryKey{}).(Entry)
 	return e, ok
 }

@@ -19,7 +19,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	q, err := queue.Open("events.db", nil)
+	q, err := queue.OpenSQLite("events.db", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,18 +54,18 @@ func ExampleOpenPostgres() {
 
 // After a mistake in a function was mended, the events that failed for it get another round of tries.
 func ExampleQueue_Retry() {
-	q, err := queue.Open("events.db", nil)
+	q, err := queue.OpenSQLite("events.db", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer q.Close()
 	ctx := context.Background()
-	for entry, err := range q.List(ctx, queue.Filter{Failed: true}) {
+	for entry, err := range q.List(ctx, queue.Filter{States: []queue.State{queue.Failed}}) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(entry.ID, entry.Type, entry.Attempts, entry.Error)
 	}
-	n, err := q.Retry(ctx, queue.Filter{Failed: true})
+	n, err := q.Retry(ctx, queue.Filter{States: []queue.State{queue.Failed}})
 	fmt.Println(n, err)
 }

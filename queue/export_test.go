@@ -50,10 +50,11 @@ func (q *Queue) Now() time.Time { return fromMillis(q.now()) }
 // HasClocks reports whether SetClocks was called.
 func (o *Options) HasClocks() bool { return o.clocks.boot != nil }
 
-// FirstEvent is the statement that finds the first pending event of a line, from a lowest id on.
+// FirstEvent is the statement that finds the first pending event of an ordering key, from a lowest id on.
 const FirstEvent = firstEvent
 
-// Prepared returns the statements that the queue has run on its writing connection to a SQLite file, and those of Stats.
+// Prepared returns the statements that the queue has run on its writing connection to a SQLite
+// file, and those of Stats.
 func (q *Queue) Prepared(ctx context.Context) (texts []string, err error) {
 	err = q.db.write(ctx, func(t *tx) error {
 		var s Stats

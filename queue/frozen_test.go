@@ -149,11 +149,11 @@ func TestRunAfterASilentFailover(t *testing.T) {
 		require.Fail(t, "the event did not run within 20 seconds")
 	}
 	s.settled(receiver)
-	require.Equal(t, 1, log.count(`gave it up and tries again" what="looking for due lines" waited=5s`), "once")
+	require.Equal(t, 1, log.count(`gave it up and tries again" what="looking for due ordering keys" waited=5s`), "once")
 }
 
-// A client that freezes in the middle of a transaction does not keep the lines that it has locked.
-func TestFrozenTransactionHoldsNoLine(t *testing.T) {
+// A client that freezes in the middle of a transaction does not keep the ordering keys that it has locked.
+func TestFrozenTransactionHoldsNoOrderingKey(t *testing.T) {
 	t.Parallel()
 	for what, statement := range map[string]string{
 		"settlement": "SET state = 1", "claim": "SET lease = $2, token", "delivery": "INSERT INTO signforms_events",
@@ -186,17 +186,17 @@ func TestFrozenTransactionHoldsNoLine(t *testing.T) {
 			}
 			require.Eventually(t, func() bool {
 				return s.deliver(receiver, webhooktest.Payload(completed("a", 3))).Code != http.StatusOK
-			}, 3*time.Second, time.Millisecond, "the line was never locked")
+			}, 3*time.Second, time.Millisecond, "the ordering key was never locked")
 			until := time.Now().Add(15 * time.Second)
 			for s.deliver(receiver, webhooktest.Payload(completed("a", 4))).Code != http.StatusOK {
-				require.True(t, time.Now().Before(until), "the line stays locked")
+				require.True(t, time.Now().Before(until), "the ordering key stays locked")
 			}
 		})
 	}
 }
 
-// A function that has called Complete and hangs before its commit does not keep deliveries of its line out, nor does who erases
-// or retries its event, which ends with an error.
+// A function that has called Complete and hangs before its commit does not keep deliveries of its
+// ordering key out, nor does who erases or retries its event, which ends with an error.
 func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -235,7 +235,8 @@ func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 	require.ErrorContains(t, <-changed, "lock timeout")
 }
 
-// Where PgBouncer gives a connection to others between transactions, the error about prepared statements says what to set.
+// Where PgBouncer gives a connection to others between transactions, the error about prepared
+// statements says what to set.
 func TestPgBouncerHint(t *testing.T) {
 	s := stage{T: t, where: where(bouncer(t, "transaction"))}
 	var err error

@@ -43,7 +43,7 @@ func (w where) isFile() bool { return !strings.Contains(string(w), "host=") }
 // open opens a queue as one process does. close also ends what Close leaves to its owner.
 func (w where) open(ctx context.Context, o *queue.Options) (q *queue.Queue, close func() error, err error) {
 	if w.isFile() {
-		q, err = queue.Open(string(w), o)
+		q, err = queue.OpenSQLite(string(w), o)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -304,7 +304,7 @@ func times(n int) int {
 // settled waits until nothing is pending.
 func (s stage) settled(q *queue.Queue) queue.Stats {
 	s.Helper()
-	return s.until(q, func(st queue.Stats) bool { return st.Pending == 0 && st.Lines == 0 })
+	return s.until(q, func(st queue.Stats) bool { return st.Pending == 0 && st.OrderingKeys == 0 })
 }
 
 func (s stage) until(q *queue.Queue, reached func(queue.Stats) bool) queue.Stats {

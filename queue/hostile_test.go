@@ -39,7 +39,7 @@ func TestUnreadableErrorsAndHooksThatPanic(t *testing.T) {
 		}})
 		s.accept(q, completed("sound", 1), completed("nil", 1)) // 200 although the hook panics
 		s.settled(q)
-		failed := s.list(q, queue.Filter{Failed: true})
+		failed := s.list(q, queue.Filter{States: []queue.State{queue.Failed}})
 		require.Len(s, failed, 1)
 		require.Contains(s, failed[0].Error, "cannot be read")
 		require.Equal(s, 2, failed[0].Attempts)

@@ -31,18 +31,18 @@ var (
 	acked = flag.Int("queue.acked", 0, "how many deliveries must be answered 200 meanwhile, such as 100000 with -timeout 1h")
 )
 
-// senders deliver events of lines of their own, one after the other, each again until it is answered 200.
+// senders deliver events of ordering keys of their own, one after the other, each again until it is answered 200.
 type senders struct {
 	s      stage
 	target atomic.Pointer[string] // host and port
 	stop   chan struct{}
 	wg     sync.WaitGroup
 	mu     sync.Mutex
-	acked  map[string]int // line → up to which number events were answered 200
+	acked  map[string]int // ordering key → up to which number events were answered 200
 	count  atomic.Int64
 }
 
-// newSenders starts n senders of width lines each.
+// newSenders starts n senders of width ordering keys each.
 func newSenders(s stage, n, width int) *senders {
 	d := &senders{s: s, stop: make(chan struct{}), acked: map[string]int{}}
 	client := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: n}}
@@ -50,8 +50,8 @@ func newSenders(s stage, n, width int) *senders {
 	for sender := range n {
 		d.wg.Go(func() {
 			for i := 1; ; i++ {
-				for line := range width {
-					if !d.deliver(client, fmt.Sprintf("line-%d-%d", sender, line), i) {
+				for key := range width {
+					if !d.deliver(client, fmt.Sprintf("key-%d-%d", sender, key), i) {
 						return
 					}
 				}
@@ -64,8 +64,8 @@ func newSenders(s stage, n, width int) *senders {
 func (d *senders) aim(addr string) { d.target.Store(&addr) }
 
 // deliver reports whether the event was answered 200 before the end.
-func (d *senders) deliver(client *http.Client, line string, n int) bool {
-	payload := webhooktest.Payload(completed(line, n))
+func (d *senders) deliver(client *http.Client, key string, n int) bool {
+	payload := webhooktest.Payload(completed(key, n))
 	for {
 		select {
 		case <-d.stop:
@@ -79,7 +79,7 @@ func (d *senders) deliver(client *http.Client, line string, n int) bool {
 				resp.Body.Close()
 				if err == nil && resp.StatusCode == 200 && bytes.Contains(body, []byte("status")) {
 					d.mu.Lock()
-					d.acked[line] = n
+					d.acked[key] = n
 					d.mu.Unlock()
 					d.count.Add(1)
 					return true
@@ -97,27 +97,27 @@ func (d *senders) end() map[string]int {
 	return maps.Clone(d.acked)
 }
 
-// requireJournal checks that every acknowledged event ran, and that of each line the first runs were in order. It returns
-// how many runs were repeats.
+// requireJournal checks that every acknowledged event ran, and that of each ordering key the first
+// runs were in order. It returns how many runs were repeats.
 func (s stage) requireJournal(path string, acked map[string]int) (runs, repeats int) {
 	s.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(s, err)
 	reached := map[string]int{}
 	for entry := range strings.Lines(string(text)) {
-		line, number, _ := strings.Cut(strings.TrimSpace(entry), "/")
+		key, number, _ := strings.Cut(strings.TrimSpace(entry), "/")
 		n, err := strconv.Atoi(number)
 		require.NoError(s, err, entry)
 		runs++
-		if n <= reached[line] {
+		if n <= reached[key] {
 			repeats++
 			continue
 		}
-		require.Equal(s, reached[line]+1, n, "%s: an event ran before the one in front of it", line)
-		reached[line] = n
+		require.Equal(s, reached[key]+1, n, "%s: an event ran before the one in front of it", key)
+		reached[key] = n
 	}
-	for line, n := range acked {
-		require.GreaterOrEqual(s, reached[line], n, "%s: acknowledged, never processed", line)
+	for key, n := range acked {
+		require.GreaterOrEqual(s, reached[key], n, "%s: acknowledged, never processed", key)
 	}
 	return runs, repeats
 }
@@ -142,7 +142,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 		q := s.queue(nil)
 		s.until(q, func(st queue.Stats) bool { return st.Pending == 0 })
 		c.kill()
-		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
+		require.Empty(s, s.list(q, queue.Filter{States: []queue.State{queue.Failed}}))
 		runs, repeats := s.requireJournal(journal, answered)
 		s.Logf("%d kills: %d deliveries answered 200, 0 lost, %d runs of which %d repeated", *kills, d.count.Load(), runs, repeats)
 		require.Greater(s, int(d.count.Load()), 2**kills, "so few deliveries that the kills met nothing")
@@ -150,7 +150,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 	})
 }
 
-// An event whose function ends the process fails like any other, and its line goes on.
+// An event whose function ends the process fails like any other, and its ordering key goes on.
 func TestEventThatKillsItsProcess(t *testing.T) {
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
@@ -158,7 +158,7 @@ func TestEventThatKillsItsProcess(t *testing.T) {
 		s.accept(q, completed("deadly", 1), completed("deadly", 2))
 		for range 3 {
 			require.Equal(s, deadlyCode, s.start(roleDeadly, journal).died(s))
-			s.exec("UPDATE signforms_lines SET lease = 1") // its end has come: a short lease would also end in a slow process
+			s.exec("UPDATE signforms_ordering_keys SET lease = 1") // its end has come: a short lease would also end in a slow process
 		}
 		s.start(roleDeadly, journal)
 		st := s.settled(q)
@@ -166,7 +166,7 @@ func TestEventThatKillsItsProcess(t *testing.T) {
 		text, err := os.ReadFile(journal)
 		require.NoError(s, err)
 		require.Equal(s, "deadly/1\ndeadly/1\ndeadly/1\ndeadly/2\n", string(text))
-		failed := s.list(q, queue.Filter{Failed: true})
+		failed := s.list(q, queue.Filter{States: []queue.State{queue.Failed}})
 		require.Contains(s, failed[0].Error, "the process ended")
 	})
 }
@@ -185,9 +185,9 @@ func TestSeveralWorkingProcesses(t *testing.T) {
 		acked := map[string]int{}
 		for n := 1; n <= 30; n++ {
 			var events []webhook.Event
-			for line := range 50 {
-				events = append(events, completed(fmt.Sprintf("line-%d", line), n))
-				acked[fmt.Sprintf("line-%d", line)] = n
+			for key := range 50 {
+				events = append(events, completed(fmt.Sprintf("key-%d", key), n))
+				acked[fmt.Sprintf("key-%d", key)] = n
 			}
 			s.accept(q, events...)
 		}
@@ -198,7 +198,8 @@ func TestSeveralWorkingProcesses(t *testing.T) {
 	})
 }
 
-// suspend stops a child while it is not writing: a process that is stopped in a transaction stops all others of the file.
+// suspend stops a child while it is not writing: a process that is stopped in a transaction stops
+// all others of the file.
 func (s stage) suspend(c *child, q *queue.Queue) {
 	for c.suspend(); s.deliver(q, webhooktest.Payload(completed("b", 1))).Code != http.StatusOK; c.suspend() {
 		c.resume()
@@ -226,7 +227,7 @@ func TestSuspendedWorkerChangesNothing(t *testing.T) {
 		s.run(q, webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 			return errors.Join(write.Default(ctx, e), wait(ctx, e))
 		}})
-		<-began // the line is this process's now
+		<-began // the ordering key is this process's now
 		c.resume()
 		fmt.Fprintln(c.stdin)
 		require.Equal(s, "settled a stale", c.line(s))

@@ -24,14 +24,14 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
 	}
-	var inState []string
-	for state, wanted := range []bool{f.Pending, f.Done, f.Failed} {
-		if wanted {
-			inState = append(inState, strconv.Itoa(state))
+	if f.States != nil {
+		inState := "-1" // no event is in this state
+		for number, state := range states {
+			if slices.Contains(f.States, state) {
+				inState += ", " + strconv.Itoa(number)
+			}
 		}
-	}
-	if inState != nil {
-		all = append(all, "e.state IN ("+strings.Join(inState, ", ")+")")
+		all = append(all, "e.state IN ("+inState+")")
 	}
 	form := "'" + string(webhook.TypeFormResponse) + "'"
 	if f.Document != "" {
@@ -97,43 +97,43 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 		var key []byte
 		var state int
 		var received, due, settled int64
-		err := rows.Scan(&e.ID, &key, &e.Line, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error, &e.Note)
+		err := rows.Scan(&e.ID, &key, &e.OrderingKey, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error, &e.Note)
 		e.Key, e.State, e.Attempts = keyText(key), states[state], max(0, e.Attempts)
 		e.Received, e.Due, e.Settled = fromMillis(received), fromMillis(due), fromMillis(settled)
 		page = append(page, e)
 		return err
-	}, `SELECT e.id, e.dedupe, e.line, e.type, e.subject, e.state, e.attempts, e.received,
+	}, `SELECT e.id, e.dedupe, e.ordering_key, e.type, e.subject, e.state, e.attempts, e.received,
 			CASE WHEN e.state = 0 THEN coalesce(l.due, 0) ELSE 0 END, e.settled, e.error, e.note
-		FROM signforms_events AS e LEFT JOIN signforms_lines AS l ON l.id = e.line_id
+		FROM signforms_events AS e LEFT JOIN signforms_ordering_keys AS l ON l.id = e.ordering_key_id
 		WHERE e.id > $1 AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
 	return page, err
 }
 
 // chosen holds the events that one transaction changes.
 type chosen struct {
-	ids   []int64
-	lines []int64 // the lines of the pending and failed events, sorted and without repeats
+	ids  []int64
+	keys []int64 // the ordering keys of the pending and failed events, sorted and without repeats
 }
 
 // choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states.
 func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) {
 	where, args := f.where(t.dialect, []any{after})
 	err = t.each(func(rows *sql.Rows) error {
-		var id, line int64
-		err := rows.Scan(&id, &line)
-		c.ids, c.lines = append(c.ids, id), append(c.lines, line)
+		var id, keyID int64
+		err := rows.Scan(&id, &keyID)
+		c.ids, c.keys = append(c.ids, id), append(c.keys, keyID)
 		return err
-	}, `SELECT e.id, e.line_id FROM signforms_events AS e
+	}, `SELECT e.id, e.ordering_key_id FROM signforms_events AS e
 		WHERE e.id > $1 AND (e.state IN (`+listed+`)) AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
-	slices.Sort(c.lines)
-	c.lines = slices.Compact(c.lines)
+	slices.Sort(c.keys)
+	c.keys = slices.Compact(c.keys)
 	return c, err
 }
 
-// lockLines locks those of the lines that exist, in the order of their ids.
-func lockLines(t *tx, lines []int64) error {
+// lockKeys locks those of the ordering keys that exist, in the order of their ids.
+func lockKeys(t *tx, keys []int64) error {
 	return t.each(func(*sql.Rows) error { return nil },
-		`SELECT id FROM signforms_lines WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(lines))
+		`SELECT id FROM signforms_ordering_keys WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(keys))
 }
 
 // inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of do's numbers.
@@ -174,28 +174,30 @@ func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
 // ErrNoBody is matched by the error of [Queue.Body] when there is no event with this id, or its JSON was erased.
 var ErrNoBody = errors.New("there is no event with this id, or its JSON is not kept any more")
 
-// Retry makes the events that f selects due now: failed ones and those that wait for a next try; if [Filter].Done is
-// set, also those that were processed and whose JSON is still kept. It returns their number, in which pending events
-// count that were due already. Each gets its full number of tries again. If an event is being processed, that try does
-// not count, and when it fails the next one follows at once. Events of a line still run in their order, so one that had
-// failed runs before later ones that are pending. Retry works in batches: after an error, n events are due. On Postgres
-// it waits half a second at most for an event that a function's transaction with [Complete] holds.
+// Retry makes the events that f selects due now: failed ones and those that wait for a next try; if
+// [Filter].States contains Done, also those that were processed and whose JSON is still kept. It
+// returns their number, in which pending events count that were due already. Each gets its full
+// number of tries again. If an event is being processed, that try does not count, and when it fails
+// the next one follows at once. Events of an ordering key still run in their order, so one that had
+// failed runs before later ones that are pending. Retry works in batches: after an error, n events
+// are due. On Postgres it waits half a second at most for an event that a function's transaction
+// with [Complete] holds.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	listed := "0, 2"
-	if f.Done {
+	if slices.Contains(f.States, Done) {
 		listed = "0, 1, 2"
 	}
 	n, err = q.inBatches(ctx, &f, listed+") AND (e.state <> 1 OR e.body IS NOT NULL", func(t *tx, c chosen) (int64, error) {
 		now := q.now()
-		// Failed events may have no line any more.
-		for _, line := range c.lines {
-			if _, err := t.exec(`INSERT INTO signforms_lines (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id)
-				DO UPDATE SET low = 0, due = CASE WHEN signforms_lines.token = 0 THEN $2 ELSE signforms_lines.due END`, line, now); err != nil {
+		// Failed events may have no ordering key any more.
+		for _, keyID := range c.keys {
+			if _, err := t.exec(`INSERT INTO signforms_ordering_keys (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id)
+				DO UPDATE SET low = 0, due = CASE WHEN signforms_ordering_keys.token = 0 THEN $2 ELSE signforms_ordering_keys.due END`, keyID, now); err != nil {
 				return 0, err
 			}
 		}
 		return t.exec(`UPDATE signforms_events SET state = 0, settled = 0, attempts = CASE WHEN EXISTS
-				(SELECT 1 FROM signforms_lines AS l WHERE l.id = line_id AND abs(l.head) = signforms_events.id) THEN -1 ELSE 0 END
+				(SELECT 1 FROM signforms_ordering_keys AS l WHERE l.id = ordering_key_id AND abs(l.head) = signforms_events.id) THEN -1 ELSE 0 END
 			WHERE state IN (`+listed+`) AND body IS NOT NULL AND `+t.in("id", "$1"), t.list(c.ids))
 	})
 	if n > 0 {
@@ -236,12 +238,12 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	return n, wrap("erasing events", q.orClosed(errors.Join(err, q.db.clean(ctx))))
 }
 
-const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, line_id = 0, line = '', type = '', subject = '', signers = '', error = '', note = '', body = NULL
+const eraseEvents = `UPDATE signforms_events SET state = 3, settled = $2, ordering_key_id = 0, ordering_key = '', type = '', subject = '', signers = '', error = '', note = '', body = NULL
 	WHERE state < 3 AND `
 
 // eraseChosen erases events and returns the runs of those that are being processed.
 func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err error) {
-	if err := lockLines(t, c.lines); err != nil {
+	if err := lockKeys(t, c.keys); err != nil {
 		return 0, nil, err
 	}
 	now := q.now()
@@ -250,36 +252,36 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 	}
 	err = t.each(func(rows *sql.Rows) error {
 		var r run
-		err := rows.Scan(&r.line, &r.token, &r.head)
+		err := rows.Scan(&r.keyID, &r.token, &r.head)
 		running = append(running, r)
 		return err
-	}, `SELECT id, token, abs(head) FROM signforms_lines WHERE lease > $3 AND `+t.in("id", "$1")+` AND `+t.in("abs(head)", "$2"),
-		t.list(c.lines), t.list(c.ids), now)
+	}, `SELECT id, token, abs(head) FROM signforms_ordering_keys WHERE lease > $3 AND `+t.in("id", "$1")+` AND `+t.in("abs(head)", "$2"),
+		t.list(c.keys), t.list(c.ids), now)
 	if err != nil {
 		return 0, nil, err
 	}
 	// Events after an erased one no longer wait for its next try.
-	if err := bringForward(t, c.lines, now); err != nil {
+	if err := bringForward(t, c.keys, now); err != nil {
 		return 0, nil, err
 	}
-	_, err = t.exec(`DELETE FROM signforms_lines WHERE token = 0 AND lease = 0 AND `+t.in("id", "$1")+` AND NOT EXISTS
-		(SELECT 1 FROM signforms_events AS e WHERE e.line_id = signforms_lines.id AND e.state = 0)`, t.list(c.lines))
+	_, err = t.exec(`DELETE FROM signforms_ordering_keys WHERE token = 0 AND lease = 0 AND `+t.in("id", "$1")+` AND NOT EXISTS
+		(SELECT 1 FROM signforms_events AS e WHERE e.ordering_key_id = signforms_ordering_keys.id AND e.state = 0)`, t.list(c.keys))
 	return changed, running, err
 }
 
 // run is an event that a worker processes.
 type run struct {
-	line, token, head int64
+	keyID, token, head int64
 }
 
 // awaitRuns returns when each of these runs has ended, or its lease has.
 func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
-	own, _ := EntryFrom(ctx)
+	own, _ := EntryFromContext(ctx)
 	for _, r := range running {
 		for r.head != own.ID {
 			var there int
 			_, err := q.query(ctx).first([]any{&there},
-				`SELECT count(*) FROM signforms_lines WHERE id = $1 AND token = $2 AND abs(head) = $3 AND lease > $4`, r.line, r.token, r.head, q.now())
+				`SELECT count(*) FROM signforms_ordering_keys WHERE id = $1 AND token = $2 AND abs(head) = $3 AND lease > $4`, r.keyID, r.token, r.head, q.now())
 			if err != nil {
 				return err
 			}

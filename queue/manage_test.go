@@ -29,7 +29,7 @@ func signed(template string, n string, signers ...string) *webhook.TemplateSigne
 	return e
 }
 
-func TestLines(t *testing.T) {
+func TestOrderingKey_events(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q,
@@ -37,15 +37,15 @@ func TestLines(t *testing.T) {
 			&webhook.FormResponse{FormID: "f", FormResponseID: "r1"}, &webhook.FormResponse{FormID: "f", FormResponseID: "r2"},
 			signed("t", "1", "s1", "s2"), signed("t", "2", "s2", "s1"), signed("t", "3", "s3"), signed("t", "4"), signed("t", "5"))
 		require.Equal(s, 200, s.deliver(q, []byte(`[{"webhookEvent":"other"},{"webhookEvent":"other","n":2}]`)).Code)
-		var lines []string
+		var keys []string
 		for _, e := range s.list(q, queue.Filter{}) {
-			lines = append(lines, e.Line)
+			keys = append(keys, e.OrderingKey)
 		}
-		require.Len(s, lines, 12)
-		require.Equal(s, []string{"document:d1", "document:d1", "document:d2", "response:r1", "response:r2"}, lines[:5])
-		require.Equal(s, lines[5], lines[6], "the same signers, in any order")
-		slices.Sort(lines)
-		require.Len(s, slices.Compact(lines), 10, "other signers, no signers and unknown events have lines of their own")
+		require.Len(s, keys, 12)
+		require.Equal(s, []string{"document:d1", "document:d1", "document:d2", "response:r1", "response:r2"}, keys[:5])
+		require.Equal(s, keys[5], keys[6], "the same signers, in any order")
+		slices.Sort(keys)
+		require.Len(s, slices.Compact(keys), 10, "other signers, no signers and unknown events have ordering keys of their own")
 	})
 }
 
@@ -60,16 +60,16 @@ func TestFilters(t *testing.T) {
 		s.accept(q, completed("d1", 2))
 		for want, f := range map[string]queue.Filter{
 			"12345":  {},
-			"1":      {Failed: true},
-			"5":      {Pending: true},
-			"15":     {Failed: true, Pending: true},
+			"1":      {States: []queue.State{queue.Failed}},
+			"5":      {States: []queue.State{queue.Pending}},
+			"15":     {States: []queue.State{queue.Failed, queue.Pending}},
 			"1 5":    {Document: "d1"},
 			"2":      {Response: "d1"},
 			"3":      {Signers: []string{"s2", "nobody"}},
 			"3 ":     {Signers: []string{"s1"}},
 			" 15":    {Type: webhook.TypeSignatureCompleted},
 			"1 2 4":  {IDs: []int64{1, 2, 4}},
-			" 1":     {IDs: []int64{1, 2, 4}, Failed: true},
+			" 1":     {IDs: []int64{1, 2, 4}, States: []queue.State{queue.Failed}},
 			"":       {Before: now.Add(-time.Minute)},
 			"1234 5": {Since: now.Add(-time.Minute), Before: now.Add(time.Minute)},
 		} {
@@ -110,7 +110,7 @@ func TestRetry(t *testing.T) {
 		broken := true
 		var j journal
 		s.run(q, j.noting(func(ctx context.Context, e webhook.Event) error {
-			entry, _ := queue.EntryFrom(ctx)
+			entry, _ := queue.EntryFromContext(ctx)
 			switch {
 			case !broken && entry.Attempts > 0:
 				return webhook.Permanent(errors.New("it does not have all its tries again"))
@@ -124,7 +124,7 @@ func TestRetry(t *testing.T) {
 		s.accept(q, completed("a", 1), completed("b", 1))
 		s.until(q, func(st queue.Stats) bool { return st.Failed == 1 && st.Retried == 1 && st.Running == 0 })
 		broken = false
-		n, err := q.Retry(s.Context(), queue.Filter{Failed: true})
+		n, err := q.Retry(s.Context(), queue.Filter{States: []queue.State{queue.Failed}})
 		require.NoError(s, err)
 		require.Equal(s, 1, n)
 		s.until(q, func(st queue.Stats) bool { return st.Failed == 0 && st.Pending == 1 })
@@ -150,7 +150,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 		s.accept(q, completed("a", 3))
 		erased := make(chan error, 1)
 		go func() {
-			n, err := q.Erase(s.Context(), queue.Filter{Document: "a", Pending: true})
+			n, err := q.Erase(s.Context(), queue.Filter{Document: "a", States: []queue.State{queue.Pending}})
 			if n != 2 {
 				err = errors.Join(err, errors.New("not all"))
 			}
@@ -163,7 +163,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("a", 2))).Body.String(), "an erased event does not come back")
 		for _, e := range s.list(q, queue.Filter{})[1:] {
 			require.Equal(s, queue.Erased, e.State)
-			require.Empty(s, e.Line+e.Subject+string(e.Type)+e.Error)
+			require.Empty(s, e.OrderingKey+e.Subject+string(e.Type)+e.Error)
 		}
 		_, err := q.Erase(s.Context(), queue.Filter{})
 		require.ErrorContains(s, err, "would erase everything")
@@ -258,7 +258,7 @@ func TestErasedBytesAreInNoFile(t *testing.T) {
 	}
 	require.NotZero(t, bytesLeft(t, dir))
 	other := s.queue(nil) // another process has the file open too
-	n, err := other.Erase(t.Context(), queue.Filter{Failed: true, Pending: true})
+	n, err := other.Erase(t.Context(), queue.Filter{States: []queue.State{queue.Failed, queue.Pending}})
 	require.NoError(t, err)
 	require.Equal(t, 40, n)
 	require.Zero(t, bytesLeft(t, dir))
@@ -338,12 +338,12 @@ func TestErasureOfFailedEventsIsLoggedOnce(t *testing.T) {
 		stop()
 		require.Positive(s, log.count("planned"))
 		require.Zero(s, log.count("it was never processed"))
-		require.Len(s, s.list(q, queue.Filter{Failed: true}), 501)
+		require.Len(s, s.list(q, queue.Filter{States: []queue.State{queue.Failed}}), 501)
 		s.exec("DROP TRIGGER refused ON signforms_events")
 		s.run(q, failing("no"))
 		time.Sleep(5 * time.Hour)
 		require.Equal(s, 501, log.count("it was never processed"))
-		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
+		require.Empty(s, s.list(q, queue.Filter{States: []queue.State{queue.Failed}}))
 	})
 }
 
@@ -380,7 +380,7 @@ func TestNote(t *testing.T) {
 
 		seen := make(chan string, 4)
 		stop := s.run(q, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error {
-			entry, _ := queue.EntryFrom(ctx)
+			entry, _ := queue.EntryFromContext(ctx)
 			seen <- entry.Note
 			return nil
 		}})

@@ -16,37 +16,40 @@ var defaultRetries = []time.Duration{
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
-// Options are the optional settings of [Open] and [OpenPostgres]. The zero value gives the defaults. All processes that
-// share a store should have the same.
+// Options are the optional settings of [OpenSQLite] and [OpenPostgres]. The zero value gives the
+// defaults. All processes that share a store should have the same.
 type Options struct {
-	// Workers is how many lines [Queue.Run] works on at once. Default 8; negative is refused.
+	// Workers is how many ordering keys [Queue.Run] works on at once. Default 8; negative is refused.
 	Workers int
 
 	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute; negative is refused;
 	// over 365 days count as 365. The package documentation says what becomes of a function that does not return then.
 	Timeout time.Duration
 
-	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own ctx ends. Default 20
-	// seconds; negative: their ctx ends at once.
+	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own
+	// ctx ends. Default 20 seconds; negative: their ctx ends at once.
 	Grace time.Duration
 
-	// Retries are the waits between the tries of an event whose function fails; each varies by a tenth either way. When
-	// the try after the last wait fails, the event has failed. nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h,
-	// 8 h and 8 h: 11 tries within about 24 hours. A slice that is empty but not nil, such as []time.Duration{}, gives one
-	// try. A wait may be 0; negative is refused.
+	// Retries are the waits between the tries of an event whose function fails; each varies by a
+	// tenth either way. When the try after the last wait fails, the event has failed. nil gives 5
+	// s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h and 8 h: 11 tries within about 24 hours. A
+	// slice that is empty but not nil, such as []time.Duration{}, gives one try. A wait may be 0;
+	// negative is refused.
 	Retries []time.Duration
 
-	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered 503, unless none
-	// waits: a queue that is empty takes a delivery of any size. Default 1,000,000; negative: no limit. Several processes
-	// that receive at once may exceed it by what they receive in a second.
+	// MaxPending is how many events may wait. A delivery whose new events would exceed it is
+	// answered 503, unless none waits: a queue that is empty takes a delivery of any size. Default
+	// 1,000,000; negative: no limit. Several processes that receive at once may exceed it by what
+	// they receive in a second.
 	MaxPending int
 
 	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the
 	// transaction that stores the outcome. Negative is refused.
 	KeepBodies time.Duration
 
-	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and a line in the log says
-	// so. Negative is refused. To keep it for ever, set 100 years: 876000 * time.Hour.
+	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and
+	// a line in the log says so. Negative is refused. To keep it for ever, set 100 years: 876000 *
+	// time.Hour.
 	KeepFailed time.Duration
 
 	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are
@@ -54,24 +57,25 @@ type Options struct {
 	// Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
-	// Note returns a text that is stored with the events of a delivery, such as the trace context of its request: at most
-	// 200 bytes, the rest is cut off. ctx is that of the request, or of [Queue.Store]. [Entry].Note has the text; a repeat
-	// does not change it. It is called concurrently. If it panics, that is logged and the text is empty. nil: no text.
+	// Note returns a text that is stored with the events of a delivery, such as the trace context
+	// of its request: at most 200 bytes, the rest is cut off. ctx is that of the request, or of
+	// [Queue.Store]. [Entry].Note has the text; a repeat does not change it. It is called
+	// concurrently. If it panics, that is logged and the text is empty. nil: no text.
 	Note func(ctx context.Context) string
 
 	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return
 	// quickly. A panic in it is logged and changes nothing else. nil means no call.
 	OnReceived func(context.Context, Received)
 
-	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its ctx is that of the
-	// function, ended. When a process dies during a run, the process that finds the event after the lease reports it, as
-	// Retrying or FailedPermanently with Duration 0. It should return quickly. A panic in it is logged and changes
-	// nothing else. nil means no call.
+	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its
+	// ctx is that of the function, ended. When a process dies during a run, the process that finds
+	// the event after the lease reports it, as Retrying or FailedPermanently with Duration 0. It
+	// should return quickly. A panic in it is logged and changes nothing else. nil means no call.
 	OnSettled func(context.Context, Settled)
 
-	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at debug level for each event
-	// that was processed. Lines contain ids, types and error texts, never a body. Default [slog.Default] as it is when the
-	// queue is opened.
+	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at
+	// debug level for each event that was processed. Lines contain ids, types and error texts,
+	// never a body. Default [slog.Default] as it is when the queue is opened.
 	Logger *slog.Logger
 
 	poll      time.Duration // how often Run looks for what other processes have received
@@ -100,8 +104,9 @@ type Settled struct {
 	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
 }
 
-// Outcome is the outcome of one run of a function. An outcome that [webhook.Outcome] has too has the same word. A failed
-// run is Retrying here, because the queue repeats it, and failed there, because only another delivery does.
+// Outcome is the outcome of one run of a function. An outcome that [webhook.Outcome] has too has
+// the same word. A failed run is Retrying here, because the queue repeats it, and failed there,
+// because only another delivery does.
 type Outcome string
 
 // The outcomes of a run.
@@ -170,7 +175,7 @@ func setDefault[T int | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// lease returns how long a line is claimed for one event.
+// lease returns how long an ordering key is claimed for one event.
 func (s *settings) lease() time.Duration { return s.Timeout + s.margin }
 
 // waitLimit returns how long Run waits for a function, so that the outcome can still be stored within the lease.

@@ -10,13 +10,14 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// maxKeyPart bounds the part of an id in an order key, because an index entry of Postgres has at most 2,700 bytes.
+// maxKeyPart bounds the part of an id in an ordering key, because an index entry of Postgres has at most 2,700 bytes.
 const maxKeyPart = 100
 
-// orderKey returns the line of an event. Events of a template carry its id, so a line by this id alone would hold all
-// its sends. The signers' ids tell them apart. (The service documents neither.) An event of an unknown type, or that
-// could not be decoded, is in the line of its kin that are about the same. An event without an id has its own line.
-func orderKey(e webhook.Event, key webhook.ReplayKey) string {
+// orderingKey returns the ordering key of an event. Events of a template carry its id, so an
+// ordering key by this id alone would hold all its sends. The signers' ids tell them apart. (The
+// service documents neither.) An event of an unknown type, or that could not be decoded, is in the
+// ordering key of its kin that are about the same. An event without an id has its own ordering key.
+func orderingKey(e webhook.Event, key webhook.ReplayKey) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
 		return keyOf("response", e.FormResponseID, key)
@@ -53,9 +54,10 @@ func unknownKey(e *webhook.UnknownEvent, key webhook.ReplayKey) string {
 	return keyOf("document", e.DocumentID, key)
 }
 
-// lineID returns a line's number in the store. Lines of the same number would wait for each other, without other harm.
-func lineID(line string) int64 {
-	sum := sha256.Sum256([]byte(line))
+// orderingKeyID returns an ordering key's number in the store. Ordering keys of the same number
+// would wait for each other, without other harm.
+func orderingKeyID(key string) int64 {
+	sum := sha256.Sum256([]byte(key))
 	return int64(binary.BigEndian.Uint64(sum[:]))
 }
 

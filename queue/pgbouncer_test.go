@@ -75,7 +75,7 @@ func TestPgBouncer(t *testing.T) {
 			}
 			s.until(q, func(st queue.Stats) bool { return st.Processed == 40 })
 			require.Len(t, j.all(), 40)
-			_, err := q.Retry(t.Context(), queue.Filter{Failed: true, Done: true, IDs: []int64{1, 2}})
+			_, err := q.Retry(t.Context(), queue.Filter{States: []queue.State{queue.Failed, queue.Done}, IDs: []int64{1, 2}})
 			require.NoError(t, err)
 			done, err := other.Erase(t.Context(), queue.Filter{Document: "a"})
 			require.NoError(t, err)

@@ -57,7 +57,7 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 }
 
 // ownSchema selects the schema of the queue's tables.
-const ownSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_lines')"
+const ownSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_ordering_keys')"
 
 // CreateTables makes a queue's tables in the first schema of pool's search_path, as [OpenPostgres] does. A role that
 // only reads and writes them can then open the queue. It reports whether it made them; existing ones stay as they are.
@@ -131,7 +131,7 @@ func tablesThere(t *tx) (bool, error) {
 const repeats = 5
 
 // write also bounds the wait for locks: a transaction in which a function has called [Complete] may hold an event for
-// ever, and what waited for it would hold lines that deliveries need.
+// ever, and what waited for it would hold ordering keys that deliveries need.
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.note(ctx, func(t *tx) error {
 		if _, err := t.first([]any{new(string), new(string)}, "SELECT "+t.bound+", set_config('lock_timeout', '500ms', true)"); err != nil {
@@ -193,40 +193,41 @@ func gaveWay(err error) bool {
 	return ok && (e.Code == "40P01" || e.Code == "40001")
 }
 
-// A delivery locks its lines in sorted order before it inserts its events. So two deliveries with events of the same
-// line get their ids in the order of their commits, and two deliveries never wait for each other.
+// A delivery locks its ordering keys in sorted order before it inserts its events. So two
+// deliveries with events of the same ordering key get their ids in the order of their commits, and
+// two deliveries never wait for each other.
 const (
-	postgresLockLines = `WITH bound AS (SELECT set_config('idle_in_transaction_session_timeout', '5s', true))
-		INSERT INTO signforms_lines (id, due, since)
+	postgresLockKeys = `WITH bound AS (SELECT set_config('idle_in_transaction_session_timeout', '5s', true))
+		INSERT INTO signforms_ordering_keys (id, due, since)
 		SELECT id, $2, $2 FROM unnest($1::bigint[]) AS new (id), bound ORDER BY id
-		ON CONFLICT (id) DO UPDATE SET due = signforms_lines.due`
-	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, note)
-		SELECT dedupe, line_id, line, type, subject, signers, $8, body, $9
+		ON CONFLICT (id) DO UPDATE SET due = signforms_ordering_keys.due`
+	postgresInsertEvents = `INSERT INTO signforms_events (dedupe, ordering_key_id, ordering_key, type, subject, signers, received, body, note)
+		SELECT dedupe, ordering_key_id, ordering_key, type, subject, signers, $8, body, $9
 		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
-			WITH ORDINALITY AS new (dedupe, line_id, line, type, subject, signers, body, place)
+			WITH ORDINALITY AS new (dedupe, ordering_key_id, ordering_key, type, subject, signers, body, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
-	postgresRedrive  = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING line_id`
-	postgresFreeLine = `DELETE FROM signforms_lines AS l WHERE id = ANY($1) AND token = 0 AND lease = 0
-		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.line_id = l.id AND e.state = 0)`
+	postgresRedrive = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING ordering_key_id`
+	postgresFreeKey = `DELETE FROM signforms_ordering_keys AS l WHERE id = ANY($1) AND token = 0 AND lease = 0
+		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.ordering_key_id = l.id AND e.state = 0)`
 )
 
 func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64, lastTry int) (receipt, error) {
 	var keys, bodies [][]byte
 	var ids []int64
-	var lines, kinds, subjects, signers []string
+	var orderingKeys, kinds, subjects, signers []string
 	for i := range rows {
 		r := &rows[i]
 		keys, bodies = append(keys, r.key[:]), append(bodies, r.body)
-		ids, lines, kinds = append(ids, r.lineID), append(lines, r.line), append(kinds, r.kind)
+		ids, orderingKeys, kinds = append(ids, r.orderingKeyID), append(orderingKeys, r.orderingKey), append(kinds, r.kind)
 		subjects, signers = append(subjects, r.subject), append(signers, r.signers)
 	}
 	locked := slices.Clone(ids)
 	slices.Sort(locked)
 	locked = slices.Compact(locked)
-	if _, err := t.exec(postgresLockLines, locked, now); err != nil {
+	if _, err := t.exec(postgresLockKeys, locked, now); err != nil {
 		return receipt{}, err
 	}
-	stored, err := t.exec(postgresInsertEvents, keys, ids, lines, kinds, subjects, signers, bodies, now, rows[0].note)
+	stored, err := t.exec(postgresInsertEvents, keys, ids, orderingKeys, kinds, subjects, signers, bodies, now, rows[0].note)
 	if err != nil {
 		return receipt{}, err
 	}
@@ -236,9 +237,9 @@ func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64,
 	}
 	var redriven []int64
 	err = t.each(func(rows *sql.Rows) error {
-		var line int64
-		err := rows.Scan(&line)
-		redriven = append(redriven, line)
+		var id int64
+		err := rows.Scan(&id)
+		redriven = append(redriven, id)
 		return err
 	}, postgresRedrive, keys, lastTry)
 	if err == nil {
@@ -249,7 +250,7 @@ func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64,
 	}
 	got.redriven = len(redriven)
 	got.duplicates -= got.redriven
-	_, err = t.exec(postgresFreeLine, locked)
+	_, err = t.exec(postgresFreeKey, locked)
 	return got, err
 }
 

@@ -142,7 +142,8 @@ func TestDefaultIsolationDoesNotMatter(t *testing.T) {
 	require.Len(t, j.all(), 160)
 }
 
-// poolSize is what a DSN says to a pool only. It keeps its connections: on virtual time hours pass, and new ones take real time.
+// poolSize is what a DSN says to a pool only. It keeps its connections: on virtual time hours pass,
+// and new ones take real time.
 const poolSize = " pool_max_conns=24 pool_max_conn_lifetime=99999h pool_max_conn_idle_time=99999h pool_health_check_period=99999h"
 
 func (c *cluster) dsn(schema string) string {

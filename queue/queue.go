@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Queue receives, stores and processes events. Make one with [Open] or [OpenPostgres]. It is safe for concurrent use.
+// Queue receives, stores and processes events. Make one with [OpenSQLite] or [OpenPostgres]. It is
+// safe for concurrent use.
 type Queue struct {
 	settings
 	db         store
@@ -28,7 +29,7 @@ type Queue struct {
 	handlers sync.Map    // of Receive, by *webhook.Verifier
 	running  atomic.Bool // Run
 	mu       sync.Mutex
-	occupied map[int64]bool // lines that workers hold, or whose abandoned functions have not returned
+	occupied map[int64]bool // ordering keys that workers hold, or whose abandoned functions have not returned
 	closing  sync.Once
 	closed   atomic.Bool
 	closeErr error
@@ -39,14 +40,15 @@ type counters struct {
 	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
 }
 
-// Open opens a SQLite file. It creates a missing one, which only its owner can read; an existing one keeps its mode.
-// opts may be nil. The caller closes the queue. Several processes of one machine may open the file at the same time, to
-// receive, to work or both. It must be on a disk of that machine, because SQLite's log does not work over a network.
+// OpenSQLite opens a SQLite file. It creates a missing one, which only its owner can read; an
+// existing one keeps its mode. opts may be nil. The caller closes the queue. Several processes of
+// one machine may open the file at the same time, to receive, to work or both. It must be on a disk
+// of that machine, because SQLite's log does not work over a network.
 //
-// Open returns an error for a file of another program or of another version of this package, when a setting that
+// OpenSQLite returns an error for a file of another program or of another version of this package, when a setting that
 // durability needs does not take effect, and when another process holds the file's lock for a minute. A damaged event
 // is logged, and does not keep the queue from opening.
-func Open(path string, opts *Options) (*Queue, error) {
+func OpenSQLite(path string, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {
 		return nil, err
@@ -58,10 +60,11 @@ func Open(path string, opts *Options) (*Queue, error) {
 	return q, nil
 }
 
-// OpenPostgres opens a queue in pool's database, in the tables signforms_events, signforms_lines, signforms_queue_clock
-// and signforms_queue_schema. If they are missing, it makes them in the first schema of the search_path. Otherwise a
-// role that may only read and write them suffices: see [CreateTables]. It refuses tables of another version of this
-// package. opts may be nil. Any number of processes may receive and work; all use the database's clock.
+// OpenPostgres opens a queue in pool's database, in the tables signforms_events,
+// signforms_ordering_keys, signforms_queue_clock and signforms_queue_schema. If they are missing,
+// it makes them in the first schema of the search_path. Otherwise a role that may only read and
+// write them suffices: see [CreateTables]. It refuses tables of another version of this package.
+// opts may be nil. Any number of processes may receive and work; all use the database's clock.
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
 // worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other
@@ -109,7 +112,7 @@ func (q *Queue) orClosed(err error) error {
 	return err
 }
 
-// wakeUp makes Run of this process look for lines that are due.
+// wakeUp makes Run of this process look for ordering keys that are due.
 func (q *Queue) wakeUp() {
 	select {
 	case q.wake <- struct{}{}:

@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-// One worker goes from event to event and from line to line without a pause.
+// One worker goes from event to event and from ordering key to ordering key without a pause.
 func TestOneWorkerGoesOn(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Workers: 1})
@@ -73,8 +73,8 @@ func TestRetriesOverADay(t *testing.T) {
 			require.InDelta(s, wait[i].Seconds(), (at[i+1] - at[i]).Seconds(), wait[i].Seconds()/10+1, "wait %d", i+1)
 		}
 		require.InDelta(s, 24, at[10].Hours(), 2.5)
-		require.Equal(s, "a/2", j.all()[11], "the line goes on")
-		failed := s.list(q, queue.Filter{Failed: true})
+		require.Equal(s, "a/2", j.all()[11], "the ordering key goes on")
+		failed := s.list(q, queue.Filter{States: []queue.State{queue.Failed}})
 		require.Len(s, failed, 1)
 		require.Equal(s, 11, failed[0].Attempts)
 		require.Equal(s, "out of order", failed[0].Error)
@@ -124,7 +124,7 @@ func TestFailuresOfAFunction(t *testing.T) {
 					return nil
 				}))
 				s.settledSlowly(q)
-				failed := s.list(q, queue.Filter{Failed: true})
+				failed := s.list(q, queue.Filter{States: []queue.State{queue.Failed}})
 				require.Len(s, failed, 1)
 				require.Contains(s, failed[0].Error, c.says)
 				require.Equal(s, c.tries, failed[0].Attempts)
@@ -155,7 +155,7 @@ func TestUnreadableField(t *testing.T) {
 		}})
 		s.settledSlowly(q)
 		require.Equal(s, 2, tries)
-		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
+		require.Empty(s, s.list(q, queue.Filter{States: []queue.State{queue.Failed}}))
 		require.Equal(s, 1, log.count("signedBy.signedAt is not a time"))
 	})
 }
@@ -182,16 +182,16 @@ func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
 		s.settled(q)
 		require.JSONEq(s, `{"status":"duplicate"}`, s.deliver(q, webhooktest.Payload(completed("a", 1))).Body.String())
 		require.Len(s, j.all(), 5)
-		require.Empty(s, s.list(q, queue.Filter{Failed: true}))
+		require.Empty(s, s.list(q, queue.Filter{States: []queue.State{queue.Failed}}))
 	})
 }
 
-// An event that is tried again now runs now, whatever its line waits for.
+// An event that is tried again now runs now, whatever its ordering key waits for.
 func TestEventInFrontOfAWaitingOne(t *testing.T) {
 	again := map[string]func(stage, *queue.Queue){
 		"delivered again": func(s stage, q *queue.Queue) { s.accept(q, completed("a", 1)) },
 		"retried": func(s stage, q *queue.Queue) {
-			n, err := q.Retry(s.Context(), queue.Filter{Failed: true})
+			n, err := q.Retry(s.Context(), queue.Filter{States: []queue.State{queue.Failed}})
 			require.NoError(s, err)
 			require.Equal(s, 1, n)
 		},

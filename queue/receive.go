@@ -18,14 +18,14 @@ var ErrFull = errors.New("queue: full: with this delivery more events would wait
 
 // row is one event as it is stored.
 type row struct {
-	key     webhook.ReplayKey
-	lineID  int64
-	line    string
-	kind    string
-	subject string
-	signers string
-	body    []byte
-	note    string
+	key           webhook.ReplayKey
+	orderingKeyID int64
+	orderingKey   string
+	kind          string
+	subject       string
+	signers       string
+	body          []byte
+	note          string
 }
 
 // receipt counts the events of one delivery by what was done with them.
@@ -48,33 +48,35 @@ func newRows(events []webhook.Event, note string) ([]row, error) {
 	note = storable(note[:min(len(note), maxNote)])
 	for i, key := range webhook.ReplayKeys(events) {
 		e := events[i]
-		line := orderKey(e, key)
+		ordering := orderingKey(e, key)
 		rows[i] = row{
-			key: key, lineID: lineID(line), line: line, kind: storable(string(e.EventType())), subject: storable(e.SubjectID()),
-			signers: signerList(e.SignerIDs()), body: e.Raw(), note: note,
+			key: key, orderingKeyID: orderingKeyID(ordering), orderingKey: ordering, kind: storable(string(e.EventType())),
+			subject: storable(e.SubjectID()), signers: signerList(e.SignerIDs()), body: e.Raw(), note: note,
 		}
 	}
 	return rows, nil
 }
 
-// bringForward makes lines due now if no worker holds them, because they have an event that can be tried at once.
-func bringForward(t *tx, lines []int64, now int64) error {
-	if len(lines) == 0 {
+// bringForward makes ordering keys due now if no worker holds them, because they have an event that
+// can be tried at once.
+func bringForward(t *tx, keys []int64, now int64) error {
+	if len(keys) == 0 {
 		return nil
 	}
-	_, err := t.exec(`UPDATE signforms_lines SET due = $2, since = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(lines), now)
+	_, err := t.exec(`UPDATE signforms_ordering_keys SET due = $2, since = $2 WHERE token = 0 AND due > $2 AND `+t.in("id", "$1"), t.list(keys), now)
 	return err
 }
 
-// reopen is bringForward for lines in which a settled event is pending again. Any event of the line may be first now.
-func reopen(t *tx, lines []int64, now int64) error {
-	if len(lines) == 0 {
+// reopen is bringForward for ordering keys in which a settled event is pending again. Any event of
+// the ordering key may be first now.
+func reopen(t *tx, keys []int64, now int64) error {
+	if len(keys) == 0 {
 		return nil
 	}
-	if _, err := t.exec(`UPDATE signforms_lines SET low = 0 WHERE `+t.in("id", "$1"), t.list(lines)); err != nil {
+	if _, err := t.exec(`UPDATE signforms_ordering_keys SET low = 0 WHERE `+t.in("id", "$1"), t.list(keys)); err != nil {
 		return err
 	}
-	return bringForward(t, lines, now)
+	return bringForward(t, keys, now)
 }
 
 // Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do

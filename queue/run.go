@@ -16,7 +16,7 @@ const (
 	defaultPoll  = 500 * time.Millisecond
 	sweepEvery   = time.Minute
 	maxAbandoned = 100 // functions
-	yieldAfter   = 32  // events of one line, after which the worker takes another line
+	yieldAfter   = 32  // events of one ordering key, after which the worker takes another ordering key
 )
 
 // ErrAbandoned is returned by [Queue.Run] when 100 abandoned functions still run. Only a process restart ends them.
@@ -36,9 +36,10 @@ type runner struct {
 
 var errShutdown = errors.New("queue: Run is ending")
 
-// Run processes events until ctx ends, and then returns nil. The package documentation says which function it calls,
-// what counts as a failed try, and how it ends. A function's ctx has the values of ctx and of [EntryFrom]. Run also
-// erases what is not kept any longer. It goes on trying while the store is down.
+// Run processes events until ctx ends, and then returns nil. The package documentation says which
+// function it calls, what counts as a failed try, and how it ends. A function's ctx has the values
+// of ctx and of [EntryFromContext]. Run also erases what is not kept any longer. It goes on trying
+// while the store is down.
 //
 // Run returns an error when on has no function and when it runs in this Queue already, [ErrClosed] after Close, and
 // [ErrAbandoned].
@@ -47,7 +48,7 @@ func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 		return errors.New("queue: Run: Funcs has no function: set at least one, Default for all events")
 	}
 	if !q.running.CompareAndSwap(false, true) {
-		return errors.New("queue: Run is running in this Queue already: set Options.Workers to work on more lines at once")
+		return errors.New("queue: Run is running in this Queue already: set Options.Workers to work on more ordering keys at once")
 	}
 	defer q.running.Store(false)
 	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan struct{}, q.Workers)}
@@ -65,7 +66,7 @@ func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 	return err
 }
 
-// loop claims lines and starts workers.
+// loop claims ordering keys and starts workers.
 func (r *runner) loop(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -90,7 +91,7 @@ func (r *runner) loop(ctx context.Context) error {
 		}
 		if err != nil && ctx.Err() == nil {
 			if !errors.Is(err, errNoAnswer) { // which is logged
-				r.Logger.LogAttrs(ctx, slog.LevelError, "queue: claiming lines", slog.String("error", err.Error()))
+				r.Logger.LogAttrs(ctx, slog.LevelError, "queue: claiming ordering keys", slog.String("error", err.Error()))
 			}
 			wait = time.Second
 		}
@@ -98,7 +99,7 @@ func (r *runner) loop(ctx context.Context) error {
 	}
 }
 
-// start claims as many lines as there are free workers, and returns when to look again.
+// start claims as many ordering keys as there are free workers, and returns when to look again.
 func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	free := r.Workers - r.active
 	if free == 0 {
@@ -113,7 +114,7 @@ func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	case due > 0:
 		return min(due, r.poll), nil
 	}
-	claims, err := r.claimLines(ctx, free)
+	claims, err := r.claimKeys(ctx, free)
 	if err != nil {
 		return 0, err
 	}
@@ -149,7 +150,7 @@ func (r *runner) drain() {
 	<-idle
 }
 
-// leave frees the line for this process. If a function of it was abandoned, it becomes free when that returns.
+// leave frees the ordering key for this process. If a function of it was abandoned, it becomes free when that returns.
 func (q *Queue) leave(c *claim) {
 	if c.abandoned == nil {
 		q.vacate(c)
@@ -160,7 +161,7 @@ func (q *Queue) leave(c *claim) {
 		<-c.abandoned
 		q.count.abandoned.Add(-1)
 		q.vacate(c)
-		q.floor.reset() // the line may have been due for long
+		q.floor.reset() // the ordering key may have been due for long
 		q.wakeUp()
 	}()
 }

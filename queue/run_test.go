@@ -27,8 +27,8 @@ func TestPoisonFailsAlone(t *testing.T) {
 		never := make(chan struct{})
 		defer close(never)
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Minute, time.Minute}})
-		for line := range 1000 {
-			s.accept(q, completed(fmt.Sprint("healthy-", line), 1), completed(fmt.Sprint("healthy-", line), 2))
+		for key := range 1000 {
+			s.accept(q, completed(fmt.Sprint("healthy-", key), 1), completed(fmt.Sprint("healthy-", key), 2))
 		}
 		for _, poison := range []string{"error", "permanent", "panic", "goexit", "late", "never"} {
 			s.accept(q, completed(poison, 1), completed(poison, 2))
@@ -71,7 +71,7 @@ func TestPoisonFailsAlone(t *testing.T) {
 		st, err := q.Stats(s.Context())
 		require.NoError(s, err)
 		require.EqualValues(s, 1, st.Abandoned)
-		require.Equal(s, 2, st.Pending, "the line whose function never returns")
+		require.Equal(s, 2, st.Pending, "the ordering key whose function never returns")
 		require.Equal(s, 6, st.Failed)
 		counts := map[string]int{}
 		for _, run := range j.all() {
@@ -81,7 +81,7 @@ func TestPoisonFailsAlone(t *testing.T) {
 			"error/1": 3, "error/2": 1, "permanent/1": 1, "permanent/2": 1, "panic/1": 3, "panic/2": 1,
 			"goexit/1": 3, "goexit/2": 1, "late/1": 3, "late/2": 1, "never/1": 1,
 		}, counts)
-		for _, e := range s.list(q, queue.Filter{Failed: true}) {
+		for _, e := range s.list(q, queue.Filter{States: []queue.State{queue.Failed}}) {
 			if e.Subject == "" {
 				require.Contains(s, e.Error, "webhookEvent is not a string; Funcs.Unknown would take the event")
 				require.Equal(s, 1, e.Attempts)
@@ -90,7 +90,7 @@ func TestPoisonFailsAlone(t *testing.T) {
 	})
 }
 
-func TestAbandonedFunctionHoldsItsLineInThisProcessOnly(t *testing.T) {
+func TestAbandonedFunctionHoldsItsOrderingKeyInThisProcessOnly(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{0, 0, 0}})
 		other := s.queue(nil)
@@ -121,8 +121,8 @@ func TestTooManyAbandonedFunctions(t *testing.T) {
 		never := make(chan struct{})
 		defer close(never)
 		q := s.queue(&queue.Options{Workers: 50})
-		for line := range 120 {
-			s.accept(q, completed(fmt.Sprint(line), 1))
+		for key := range 120 {
+			s.accept(q, completed(fmt.Sprint(key), 1))
 		}
 		err := q.Run(s.Context(), webhook.Funcs{Default: func(context.Context, webhook.Event) error { <-never; return nil }})
 		require.ErrorIs(s, err, queue.ErrAbandoned)
@@ -155,36 +155,37 @@ func TestEndOfRun(t *testing.T) {
 		require.NoError(s, <-ended)
 		require.Equal(s, 20*time.Second, time.Since(begun).Round(time.Second))
 		require.Equal(s, []string{"idle/1", "quick/1", "slow/1"}, j.sorted(), "what runs goes on, nothing else begins")
-		pending := s.list(q, queue.Filter{Pending: true})
+		pending := s.list(q, queue.Filter{States: []queue.State{queue.Pending}})
 		require.Len(s, pending, 2)
 		for _, e := range pending {
 			require.Zero(s, e.Attempts, "the end of Run is not the event's fault")
 		}
 		st, err := q.Stats(s.Context())
 		require.NoError(s, err)
-		require.Zero(s, st.Running, "lines are given up at once")
+		require.Zero(s, st.Running, "ordering keys are given up at once")
 		s.run(q, j.noting(nil))
 		s.settledSlowly(q)
 		require.Len(s, j.all(), 5)
 	})
 }
 
-// What a process leaves behind that died: a try of the event that it held, and of no other; a line without events.
-func TestDeadProcessLeavesATryAndAnEmptyLine(t *testing.T) {
+// What a process leaves behind that died: a try of the event that it held, and of no other; an
+// ordering key without events.
+func TestDeadProcessLeavesATryAndAnEmptyOrderingKey(t *testing.T) {
 	eachStore(t, func(s stage) {
 		tries := map[string]int{}
 		var mu sync.Mutex
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
-		held := `UPDATE signforms_lines SET token = 7, lease = 1, head = (SELECT id FROM signforms_events WHERE subject = 'a')
-			WHERE id = (SELECT line_id FROM signforms_events WHERE subject = `
+		held := `UPDATE signforms_ordering_keys SET token = 7, lease = 1, head = (SELECT id FROM signforms_events WHERE subject = 'a')
+			WHERE id = (SELECT ordering_key_id FROM signforms_events WHERE subject = `
 		s.exec(held + "'a')")
 		s.exec(held + "'b')")
-		s.exec("INSERT INTO signforms_lines (id, due) VALUES (1, 1)")
+		s.exec("INSERT INTO signforms_ordering_keys (id, due) VALUES (1, 1)")
 		s.run(q, webhook.Funcs{SignatureCompleted: func(ctx context.Context, e *webhook.SignatureCompleted) error {
 			mu.Lock()
 			defer mu.Unlock()
-			entry, _ := queue.EntryFrom(ctx)
+			entry, _ := queue.EntryFromContext(ctx)
 			tries[e.DocumentID] = entry.Attempts
 			return nil
 		}})
@@ -193,12 +194,12 @@ func TestDeadProcessLeavesATryAndAnEmptyLine(t *testing.T) {
 	})
 }
 
-// A claim that fails half way leaves its lines to the next one.
+// A claim that fails half way leaves its ordering keys to the next one.
 func TestFailedClaimHoldsNothing(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(nil)
 	s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
-	s.exec(`CREATE TRIGGER second BEFORE UPDATE ON signforms_lines WHEN (SELECT count(*) FROM signforms_lines WHERE lease > 0) = 1
+	s.exec(`CREATE TRIGGER second BEFORE UPDATE ON signforms_ordering_keys WHEN (SELECT count(*) FROM signforms_ordering_keys WHERE lease > 0) = 1
 		BEGIN SELECT RAISE(ABORT, 'planned'); END`)
 	logged := make(chan string, 100)
 	failing := s.queue(&queue.Options{Logger: slog.New(slog.NewTextHandler(lineWriter(logged), nil))})
@@ -221,7 +222,7 @@ func (w lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The token alone keeps a worker from changing a line that it has lost, whatever its clock says.
+// The token alone keeps a worker from changing an ordering key that it has lost, whatever its clock says.
 func TestTokenIsCompared(t *testing.T) {
 	eachStore(t, func(s stage) {
 		outcomes := make(chan queue.Outcome, 10)
@@ -233,7 +234,7 @@ func TestTokenIsCompared(t *testing.T) {
 		s.accept(loser, completed("a", 1), completed("a", 2))
 		stop := s.run(loser, lost.noting(hold("a/1", began, goOn)))
 		<-began
-		s.exec("UPDATE signforms_lines SET lease = 1")
+		s.exec("UPDATE signforms_ordering_keys SET lease = 1")
 		s.run(winner, won.noting(hold("a/1", began2, goOn2)))
 		<-began2
 		close(goOn)
@@ -250,7 +251,7 @@ func TestTokenIsCompared(t *testing.T) {
 	})
 }
 
-// However Run is ended, no line stays claimed: it would wait for the end of the lease.
+// However Run is ended, no ordering key stays claimed: it would wait for the end of the lease.
 func TestNothingStaysClaimed(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
@@ -286,10 +287,10 @@ func TestModel(t *testing.T) {
 		for range times(300) {
 			var events []webhook.Event
 			for range 1 + random.IntN(4) {
-				line := fmt.Sprint("line", random.IntN(12))
-				sent[line]++
-				m.plan(fmt.Sprint(line, "/", sent[line]), random.IntN(8)-5)
-				events = append(events, completed(line, sent[line]))
+				key := fmt.Sprint("key", random.IntN(12))
+				sent[key]++
+				m.plan(fmt.Sprint(key, "/", sent[key]), random.IntN(8)-5)
+				events = append(events, completed(key, sent[key]))
 			}
 			payloads = append(payloads, webhooktest.Payload(events...))
 			s.deliver(queues[random.IntN(2)], payloads[len(payloads)-1])
@@ -336,16 +337,16 @@ func (m *model) run(_ context.Context, e *webhook.SignatureCompleted) error {
 	return nil
 }
 
-func (m *model) enter(line string) {
+func (m *model) enter(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.busy[line] {
-		m.mistakes = append(m.mistakes, line+" twice at a time")
+	if m.busy[key] {
+		m.mistakes = append(m.mistakes, key+" twice at a time")
 	}
-	m.busy[line] = true
+	m.busy[key] = true
 }
 
-func TestLongLine(t *testing.T) {
+func TestLongOrderingKey(t *testing.T) {
 	long(t)
 	eachStore(t, func(s stage) {
 		q := s.queue(&queue.Options{Workers: 1})
@@ -369,6 +370,6 @@ func TestLongLine(t *testing.T) {
 		}})
 		s.settled(q)
 		require.EqualValues(s, all, next.Load(), "in order")
-		require.Less(s, other.Load(), int64(all/2), "another line does not wait for a long one")
+		require.Less(s, other.Load(), int64(all/2), "another ordering key does not wait for a long one")
 	})
 }

@@ -2,21 +2,22 @@ package queue
 
 import "fmt"
 
-// The schema has two main tables. signforms_events has a row for each event. state is an index of the array states.
-// line is [Entry.Line], and line_id is the id of the line's row. note is what [Options.Note] returned for its delivery.
+// The schema has two main tables. signforms_events has a row for each event. state is an index of
+// the array states. ordering key is [Entry.OrderingKey], and ordering_key_id is the id of the
+// ordering key's row. note is what [Options.Note] returned for its delivery.
 //
-// signforms_lines has a row for each line in which an event is pending, or which a worker holds:
+// signforms_ordering_keys has a row for each ordering key in which an event is pending, or which a worker holds:
 //
-//	id     the lineID of the line, so that no statement needs a text as a key
-//	due    when the line's first pending event may be tried
-//	lease  until when no other worker may start the line; 0: any worker may
-//	token  identifies the worker that holds the line; 0: no worker does, but an abandoned function may run until lease
+//	id     the orderingKeyID of the ordering key, so that no statement needs a text as a key
+//	due    when the ordering key's first pending event may be tried
+//	lease  until when no other worker may start the ordering key; 0: any worker may
+//	token  identifies the worker that holds the ordering key; 0: no worker does, but an abandoned function may run until lease
 //	head   the id of the event that the worker processes, negative once its function's start is stored; 0: no worker
 //	since  when due or lease was set
-//	low    no event of the line with a lower id is pending
+//	low    no event of the ordering key with a lower id is pending
 //
-// The index signforms_lines_held is by abs(token), so that Postgres does not take it for a search by id and token, in
-// which it would walk past the leases of the past.
+// The index signforms_ordering_keys_held is by abs(token), so that Postgres does not take it for a
+// search by id and token, in which it would walk past the leases of the past.
 //
 // A statement that needs signforms_events_settled says state > 0 beside state = 2, which SQLite does not infer.
 //
@@ -30,7 +31,7 @@ import "fmt"
 // for events that are received at the same moment.
 
 // schemaVersion is what user_version in SQLite and signforms_queue_schema in Postgres say. Raise it with every change.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // there reports whether the tables are there: version is 0 if they are not. It refuses those of another version.
 func there(version int) (bool, error) {
@@ -49,8 +50,8 @@ const sqliteSchema = `
 CREATE TABLE signforms_events (
 	id       INTEGER PRIMARY KEY,
 	dedupe   BLOB    NOT NULL UNIQUE,
-	line_id  INTEGER NOT NULL,
-	line     TEXT    NOT NULL,
+	ordering_key_id  INTEGER NOT NULL,
+	ordering_key    TEXT    NOT NULL,
 	type     TEXT    NOT NULL,
 	subject  TEXT    NOT NULL,
 	signers  TEXT    NOT NULL,
@@ -62,7 +63,7 @@ CREATE TABLE signforms_events (
 	note     TEXT    NOT NULL DEFAULT '',
 	body     BLOB
 );
-CREATE TABLE signforms_lines (
+CREATE TABLE signforms_ordering_keys (
 	id    INTEGER PRIMARY KEY,
 	due   INTEGER NOT NULL,
 	lease INTEGER NOT NULL DEFAULT 0,
@@ -72,15 +73,15 @@ CREATE TABLE signforms_lines (
 	low   INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE signforms_queue_clock (boot TEXT NOT NULL, base INTEGER NOT NULL, seen INTEGER NOT NULL, trusted INTEGER NOT NULL);
-` + indexes + `CREATE INDEX signforms_lines_due ON signforms_lines (max(due, lease));
+` + indexes + `CREATE INDEX signforms_ordering_keys_due ON signforms_ordering_keys (max(due, lease));
 `
 
 const postgresSchema = `
 CREATE TABLE signforms_events (
 	id       BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	dedupe   BYTEA    NOT NULL UNIQUE,
-	line_id  BIGINT   NOT NULL,
-	line     TEXT     NOT NULL,
+	ordering_key_id  BIGINT   NOT NULL,
+	ordering_key    TEXT     NOT NULL,
 	type     TEXT     NOT NULL,
 	subject  TEXT     NOT NULL,
 	signers  TEXT     NOT NULL,
@@ -92,7 +93,7 @@ CREATE TABLE signforms_events (
 	note     TEXT     NOT NULL DEFAULT '',
 	body     BYTEA
 );
-CREATE TABLE signforms_lines (
+CREATE TABLE signforms_ordering_keys (
 	id    BIGINT PRIMARY KEY,
 	due   BIGINT NOT NULL,
 	lease BIGINT NOT NULL DEFAULT 0,
@@ -102,12 +103,12 @@ CREATE TABLE signforms_lines (
 	low   BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70);
 CREATE TABLE signforms_queue_clock (boot TEXT NOT NULL, base BIGINT NOT NULL, seen BIGINT NOT NULL, trusted BIGINT NOT NULL);
-` + indexes + `CREATE INDEX signforms_lines_due ON signforms_lines (greatest(due, lease));
+` + indexes + `CREATE INDEX signforms_ordering_keys_due ON signforms_ordering_keys (greatest(due, lease));
 `
 
 const indexes = `INSERT INTO signforms_queue_clock (boot, base, seen, trusted) VALUES ('', 0, 0, 0);
-CREATE INDEX signforms_events_pending ON signforms_events (line_id, id) WHERE state = 0;
+CREATE INDEX signforms_events_pending ON signforms_events (ordering_key_id, id) WHERE state = 0;
 CREATE INDEX signforms_events_settled ON signforms_events (state, settled) WHERE state > 0;
 CREATE INDEX signforms_events_bodies ON signforms_events (settled) WHERE state = 1 AND body IS NOT NULL;
-CREATE INDEX signforms_lines_held ON signforms_lines (lease) WHERE abs(token) > 0;
+CREATE INDEX signforms_ordering_keys_held ON signforms_ordering_keys (lease) WHERE abs(token) > 0;
 `

@@ -30,7 +30,7 @@ func TestRoleWithoutDDL(t *testing.T) {
 	made, err := queue.CreateTables(t.Context(), pool)
 	require.NoError(t, err)
 	require.True(t, made)
-	s.exec(`GRANT SELECT, INSERT, UPDATE, DELETE ON signforms_events, signforms_lines TO poor;
+	s.exec(`GRANT SELECT, INSERT, UPDATE, DELETE ON signforms_events, signforms_ordering_keys TO poor;
 		GRANT SELECT, UPDATE ON signforms_queue_clock TO poor; GRANT SELECT ON signforms_queue_schema TO poor`)
 
 	s.where = poor

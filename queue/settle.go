@@ -8,16 +8,16 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// errStale means that the lease of a claim had ended, and that another worker or none holds the line.
+// errStale means that the lease of a claim had ended, and that another worker or none holds the ordering key.
 var errStale = errors.New("queue: the lease had ended")
 
-// Each settlement first selects and locks the line with its token. This is the fence: when the token has changed, the
-// settlement changes nothing.
+// Each settlement first selects and locks the ordering key with its token. This is the fence: when
+// the token has changed, the settlement changes nothing.
 const (
-	fence = ` FROM signforms_lines WHERE id = $1 AND token = $2`
-	renew = `UPDATE signforms_lines SET lease = $2, since = $3 WHERE id = $1`
-	stay  = `UPDATE signforms_lines SET head = $2, low = $2 WHERE id = $1`
-	yield = `UPDATE signforms_lines SET due = $2, lease = 0, token = 0, head = 0, since = $3 WHERE id = $1`
+	fence = ` FROM signforms_ordering_keys WHERE id = $1 AND token = $2`
+	renew = `UPDATE signforms_ordering_keys SET lease = $2, since = $3 WHERE id = $1`
+	stay  = `UPDATE signforms_ordering_keys SET head = $2, low = $2 WHERE id = $1`
+	yield = `UPDATE signforms_ordering_keys SET due = $2, lease = 0, token = 0, head = 0, since = $3 WHERE id = $1`
 
 	markDone        = `UPDATE signforms_events SET state = 1, settled = $2, error = '', body = NULL WHERE id = $1 AND state = 0`
 	markKept        = `UPDATE signforms_events SET state = 1, settled = $2, error = '' WHERE id = $1 AND state = 0`
@@ -25,22 +25,24 @@ const (
 	markTried       = `UPDATE signforms_events SET attempts = attempts + 1, error = $2 WHERE id = $1 AND state = 0`
 	markInterrupted = `UPDATE signforms_events SET attempts = attempts + $3, error = $2 WHERE id = $1 AND state = 0`
 	markFresh       = `UPDATE signforms_events SET attempts = 0 WHERE id = $1 AND state = 0 AND attempts < 0`
-	markBegun       = `UPDATE signforms_lines SET head = -abs(head) WHERE id = $1`
+	markBegun       = `UPDATE signforms_ordering_keys SET head = -abs(head) WHERE id = $1`
 
-	// triesOf is followed by dialect.free: a transaction in which a function has called [Complete] may hold the row for
-	// ever, and a settlement that waited for it would hold the line, and keep deliveries of the line out.
+	// triesOf is followed by dialect.free: a transaction in which a function has called [Complete]
+	// may hold the row for ever, and a settlement that waited for it would hold the ordering key,
+	// and keep deliveries of the ordering key out.
 	triesOf = `SELECT state, attempts FROM signforms_events WHERE id = $1`
 )
 
-// fenced runs do if the claim still holds its line, and returns errStale otherwise. While the store is down it repeats
-// until the lease ends, so do may run several times. After the end of Run and Grace, it tries only once more.
+// fenced runs do if the claim still holds its ordering key, and returns errStale otherwise. While
+// the store is down it repeats until the lease ends, so do may run several times. After the end of
+// Run and Grace, it tries only once more.
 func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	var unanswered int64 // when the last try was whose commit was not answered; 0: none
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		last := r.values.Err() != nil
 		at, err := r.fencedOnce(c, do)
 		if errors.Is(err, errStale) && unanswered != 0 && r.settledAt(c, unanswered) {
-			return nil // that commit succeeded, and gave the line up
+			return nil // that commit succeeded, and gave the ordering key up
 		}
 		if err != nil && at != 0 {
 			unanswered = at
@@ -80,7 +82,7 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, er
 		at = 0
 		var shown int64
 		sent := r.clock.boot()
-		held, err := t.first([]any{&c.low, &shown, new(string)}, "SELECT low, "+t.shows+", "+t.bound+fence+t.lock, c.line, c.token)
+		held, err := t.first([]any{&c.low, &shown, new(string)}, "SELECT low, "+t.shows+", "+t.bound+fence+t.lock, c.keyID, c.token)
 		if stale = !held; stale || err != nil {
 			return err
 		}
@@ -100,13 +102,14 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, er
 
 // turn says what a worker does after a settlement.
 type turn struct {
-	next bool // continue with the line's next event; otherwise give the line up
-	more bool // claim another line that is due after this line was given up
+	next bool // continue with the ordering key's next event; otherwise give the ordering key up
+	more bool // claim another ordering key that is due after this ordering key was given up
 }
 
-// settle stores the outcome of the claim's event and returns what the worker processes next, or nil. It uses one
-// transaction, so that a worker commits once per event. mark changes the event. If the event is to be tried again, mark
-// returns how long the line has to wait, and the line is given up. Otherwise mark returns a negative time.
+// settle stores the outcome of the claim's event and returns what the worker processes next, or
+// nil. It uses one transaction, so that a worker commits once per event. mark changes the event. If
+// the event is to be tried again, mark returns how long the ordering key has to wait, and the
+// ordering key is given up. Otherwise mark returns a negative time.
 func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
 	var taken []*claim
 	err = r.fenced(c, func(t *tx, at instant) error {
@@ -139,9 +142,10 @@ func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.
 	return nil, err
 }
 
-// advance moves on to the line's next event. It removes a line without more events. Without goOn it gives the line up.
+// advance moves on to the ordering key's next event. It removes an ordering key without more
+// events. Without goOn it gives the ordering key up.
 func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error) {
-	next := &claim{line: c.line, low: c.low, token: c.token, until: at.until, row: c.row + 1}
+	next := &claim{keyID: c.keyID, low: c.low, token: c.token, until: at.until, row: c.row + 1}
 	found, err := next.load(t)
 	switch {
 	case err != nil:
@@ -151,21 +155,22 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	case !found || !goOn:
 		return nil, c.giveUp(t, at.now, 0)
 	}
-	// A lease that has just begun is not renewed: so in Postgres no index changes with each event of a line.
+	// A lease that has just begun is not renewed: so in Postgres no index changes with each event of an ordering key.
 	if at.until.Sub(c.until) > r.margin/8 {
-		_, err = t.exec(renew, c.line, at.lease, at.now)
+		_, err = t.exec(renew, c.keyID, at.lease, at.now)
 	} else {
 		next.until = c.until
 	}
 	if err == nil {
-		_, err = t.exec(stay, c.line, next.entry.ID)
+		_, err = t.exec(stay, c.keyID, next.entry.ID)
 	}
 	return next, err
 }
 
-// putOff gives the line up. The line is due after wait, or at once if another event is before the claim's now.
+// putOff gives the ordering key up. The ordering key is due after wait, or at once if another event
+// is before the claim's now.
 func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
-	first := &claim{line: c.line, low: c.low}
+	first := &claim{keyID: c.keyID, low: c.low}
 	found, err := first.load(t)
 	if err != nil {
 		return r.setAside(t, c, at.now, err)
@@ -176,14 +181,15 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	return c.giveUp(t, at.now, wait)
 }
 
-// giveUp gives the line up. It is due after wait. If the claim's function was abandoned, no worker may start the line
-// before the lease ends. Then the row of the line keeps its lease, even if the line has no event left.
+// giveUp gives the ordering key up. It is due after wait. If the claim's function was abandoned, no
+// worker may start the ordering key before the lease ends. Then the row of the ordering key keeps
+// its lease, even if the ordering key has no event left.
 func (c *claim) giveUp(t *tx, now int64, wait time.Duration) error {
 	statement := yield
 	if c.abandoned != nil {
-		statement = `UPDATE signforms_lines SET due = ` + t.latest + `($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`
+		statement = `UPDATE signforms_ordering_keys SET due = ` + t.latest + `($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`
 	}
-	_, err := t.exec(statement, c.line, now+wait.Milliseconds(), now)
+	_, err := t.exec(statement, c.keyID, now+wait.Milliseconds(), now)
 	return err
 }
 
@@ -213,8 +219,9 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 	})
 }
 
-// settleFailed records a try that failed with err, and fills s. Unless it was the last, the line is given up until the
-// next one. It uses the state and tries in the store: the event may have been completed, erased or retried meanwhile.
+// settleFailed records a try that failed with err, and fills s. Unless it was the last, the
+// ordering key is given up until the next one. It uses the state and tries in the store: the event
+// may have been completed, erased or retried meanwhile.
 func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*claim, error) {
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
@@ -251,7 +258,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 	})
 }
 
-// release gives the line up. It is due at once.
+// release gives the ordering key up. It is due at once.
 func (r *runner) release(c *claim) error {
 	_, err := r.settle(c, turn{}, func(t *tx, _ instant) (time.Duration, error) {
 		_, err := t.exec(markFresh, c.entry.ID)
@@ -265,7 +272,7 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	var until time.Time
 	err := r.fenced(c, func(t *tx, at instant) error {
 		until = at.until
-		if _, err := t.exec(renew, c.line, at.lease, at.now); err != nil {
+		if _, err := t.exec(renew, c.keyID, at.lease, at.now); err != nil {
 			return err
 		}
 		return do(t)
@@ -276,8 +283,8 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	return err
 }
 
-// settleInterrupted records a try without an outcome, which counts only if counts is set. It keeps the line for the
-// next try and records the start of that.
+// settleInterrupted records a try without an outcome, which counts only if counts is set. It keeps
+// the ordering key for the next try and records the start of that.
 func (r *runner) settleInterrupted(c *claim, counts bool) error {
 	tries := 0
 	if counts {
@@ -287,7 +294,7 @@ func (r *runner) settleInterrupted(c *claim, counts bool) error {
 		if err := c.notCompleting(t); err != nil {
 			return err
 		}
-		if _, err := t.exec(markBegun, c.line); err != nil {
+		if _, err := t.exec(markBegun, c.keyID); err != nil {
 			return err
 		}
 		_, err := t.exec(markInterrupted, c.entry.ID, errInterrupted.Error(), tries)

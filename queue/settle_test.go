@@ -13,7 +13,8 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// lookUntil runs functions of a queue for a second each, as a process does that looks once a second, until one was called.
+// lookUntil runs functions of a queue for a second each, as a process does that looks once a
+// second, until one was called.
 func (s stage) lookUntil(q *queue.Queue, limit time.Duration, called <-chan time.Time, on webhook.Funcs) time.Time {
 	s.Helper()
 	for begun := time.Now(); time.Since(begun) < limit; {
@@ -38,8 +39,9 @@ func (s stage) soon(what string, reached func() bool) {
 	}
 }
 
-// What an abandoned function may still be doing, another process must not do before the lease ends: whether the event is
-// tried again, has failed as the last of its line, was erased, or the end of Run came.
+// What an abandoned function may still be doing, another process must not do before the lease ends:
+// whether the event is tried again, has failed as the last of its ordering key, was erased, or the
+// end of Run came.
 func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 	for what, retries := range map[string][]time.Duration{"tried again": {0, 0}, "failed": {}, "erased": {0}, "end of Run": {0}} {
 		t.Run(what, func(t *testing.T) {
@@ -82,7 +84,7 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 	}
 }
 
-// A line that has no event left is free again once the abandoned function has returned.
+// An ordering key that has no event left is free again once the abandoned function has returned.
 func TestAbandonedFunctionOfTheLastEvent(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
@@ -115,7 +117,7 @@ func TestRetryOfARunningEvent(t *testing.T) {
 				began, goOn := make(chan int, 9), make(chan struct{})
 				s.accept(q, completed("a", 1))
 				s.run(q, webhook.Funcs{Default: func(ctx context.Context, _ webhook.Event) error {
-					entry, _ := queue.EntryFrom(ctx)
+					entry, _ := queue.EntryFromContext(ctx)
 					began <- entry.Attempts
 					<-goOn
 					return failure
@@ -185,7 +187,7 @@ func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
 		s.settledSlowly(q)
 		s.accept(q, completed("a", 2))
 		<-began
-		n, err := q.Retry(s.Context(), queue.Filter{Failed: true})
+		n, err := q.Retry(s.Context(), queue.Filter{States: []queue.State{queue.Failed}})
 		require.NoError(s, err)
 		require.Equal(s, 1, n)
 		goOn <- struct{}{}
@@ -193,7 +195,7 @@ func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
 	})
 }
 
-func TestErasedEventThatFailsDoesNotHoldUpItsLine(t *testing.T) {
+func TestErasedEventThatFailsDoesNotHoldUpItsOrderingKey(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		outcomes := make(chan queue.Outcome, 2)
 		q := s.queue(&queue.Options{Retries: []time.Duration{4 * time.Hour}, OnSettled: func(_ context.Context, set queue.Settled) {
@@ -248,17 +250,17 @@ func TestAbandonedAtTheEndOfRunCountsNoTry(t *testing.T) {
 	})
 }
 
-// A process that dies after a claim may have started the function or not. An event is given up only after a try whose start
-// was stored.
+// A process that dies after a claim may have started the function or not. An event is given up only
+// after a try whose start was stored.
 func TestEventIsStartedBeforeItIsGivenUp(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var told []string
 		q := s.queue(&queue.Options{Retries: []time.Duration{}, OnSettled: func(ctx context.Context, set queue.Settled) {
-			e, _ := queue.EntryFrom(ctx)
+			e, _ := queue.EntryFromContext(ctx)
 			told = append(told, fmt.Sprint(e.Subject, " ", set.Outcome, " ", set.Entry.Attempts, " ", set.Err != nil, ctx.Err() != nil))
 		}})
 		s.accept(q, completed("a", 1))
-		die := `UPDATE signforms_lines SET lease = 1, due = 1, token = 7`
+		die := `UPDATE signforms_ordering_keys SET lease = 1, due = 1, token = 7`
 		s.exec(die + ", head = (SELECT id FROM signforms_events)")
 		began, goOn := make(chan struct{}, 1), make(chan struct{})
 		stop := s.run(q, webhook.Funcs{Default: func(context.Context, webhook.Event) error {
@@ -271,24 +273,24 @@ func TestEventIsStartedBeforeItIsGivenUp(t *testing.T) {
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
-			stop() // while the function runs: this queue must not look at the line again
+			stop() // while the function runs: this queue must not look at the ordering key again
 		}()
 		time.Sleep(time.Second)
 		goOn <- struct{}{}
 		<-stopped
 		var j journal
 		other := s.queue(&queue.Options{Retries: []time.Duration{}, OnSettled: func(ctx context.Context, set queue.Settled) {
-			e, _ := queue.EntryFrom(ctx)
+			e, _ := queue.EntryFromContext(ctx)
 			told = append(told, fmt.Sprint("other: ", e.Subject, " ", set.Outcome, " ", set.Entry.Attempts, " ", set.Err != nil, ctx.Err() != nil))
 		}})
 		stop = s.run(other, j.noting(nil))
 		time.Sleep(2 * time.Hour)
 		stop()
 		require.Empty(s, j.all(), "a second start would be one too many")
-		failed := s.list(q, queue.Filter{Failed: true})
+		failed := s.list(q, queue.Filter{States: []queue.State{queue.Failed}})
 		require.Len(s, failed, 1)
 		require.Equal(s, 1, failed[0].Attempts)
-		require.Equal(s, []string{"a retrying 0 true true", "a stale 0 false true", "other: a failed 0 true true"}, told)
+		require.Equal(s, []string{"a retrying 0 true true", "a stale 0 false true", "other: a failed_permanently 0 true true"}, told)
 	})
 }
 
@@ -297,7 +299,7 @@ func TestEraseWaitsForARunAfterAnInterruptedOne(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
-		s.exec(`UPDATE signforms_lines SET lease = 1, token = 7, head = (SELECT id FROM signforms_events)`)
+		s.exec(`UPDATE signforms_ordering_keys SET lease = 1, token = 7, head = (SELECT id FROM signforms_events)`)
 		began, goOn := make(chan struct{}), make(chan struct{})
 		var j journal
 		s.run(q, j.noting(hold("a/1", began, goOn)))
@@ -312,8 +314,8 @@ func TestEraseWaitsForARunAfterAnInterruptedOne(t *testing.T) {
 	})
 }
 
-// A line that goes on from event to event is as late as its next event, not as its first.
-func TestLagOfALineThatGoesOn(t *testing.T) {
+// An ordering key that goes on from event to event is as late as its next event, not as its first.
+func TestLagOfAnOrderingKeyThatGoesOn(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Timeout: 5 * time.Hour})
 		began, goOn := make(chan struct{}), make(chan struct{})
@@ -335,8 +337,8 @@ func TestLagOfALineThatGoesOn(t *testing.T) {
 	})
 }
 
-// A settlement that fails when it is committed has claimed another line within it, which must be free again.
-func TestFailedSettlementHoldsNoOtherLine(t *testing.T) {
+// A settlement that fails when it is committed has claimed another ordering key within it, which must be free again.
+func TestFailedSettlementHoldsNoOtherOrderingKey(t *testing.T) {
 	s := stage{t, where(sharedPostgres(t).newSchema(t)), false}
 	q := s.queue(&queue.Options{Workers: 1, Timeout: 200 * time.Millisecond})
 	s.accept(q, completed("a", 1))

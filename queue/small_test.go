@@ -25,7 +25,7 @@ func TestEmptyListsSelectNothing(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
-		for _, f := range []queue.Filter{{IDs: []int64{}}, {Signers: []string{}}, {IDs: []int64{}, Pending: true}, {Document: "a", Signers: []string{}}} {
+		for _, f := range []queue.Filter{{IDs: []int64{}}, {Signers: []string{}}, {IDs: []int64{}, States: []queue.State{queue.Pending}}, {Document: "a", Signers: []string{}}} {
 			require.Empty(s, s.list(q, f))
 			n, err := q.Retry(s.Context(), f)
 			require.NoError(s, err)
@@ -51,23 +51,23 @@ func TestProcessedEventsRunAgain(t *testing.T) {
 		}))
 		s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
 		s.settled(q)
-		done := s.list(q, queue.Filter{Done: true})
+		done := s.list(q, queue.Filter{States: []queue.State{queue.Done}})
 		require.Len(s, done, 2)
-		require.Len(s, s.list(q, queue.Filter{Done: true, Failed: true}), 3)
+		require.Len(s, s.list(q, queue.Filter{States: []queue.State{queue.Done, queue.Failed}}), 3)
 		body, err := q.Body(s.Context(), done[0].ID)
 		require.NoError(s, err)
 		require.JSONEq(s, `{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"1"}`, string(body))
 		n, err := q.Retry(s.Context(), queue.Filter{Document: "a"})
 		require.NoError(s, err)
 		require.Zero(s, n, "only if Done says so")
-		n, err = q.Retry(s.Context(), queue.Filter{Document: "a", Done: true})
+		n, err = q.Retry(s.Context(), queue.Filter{Document: "a", States: []queue.State{queue.Done}})
 		require.NoError(s, err)
 		require.Equal(s, 1, n)
 		s.until(q, func(st queue.Stats) bool { return st.Processed == 3 })
 		require.Equal(s, []string{"a/1", "a/1", "b/1", "c/1"}, j.sorted())
 
 		s.exec("UPDATE signforms_events SET body = NULL WHERE subject = 'c'")
-		n, err = q.Retry(s.Context(), queue.Filter{Document: "c", Done: true})
+		n, err = q.Retry(s.Context(), queue.Filter{Document: "c", States: []queue.State{queue.Done}})
 		require.NoError(s, err)
 		require.Zero(s, n, "its JSON is gone")
 		for _, id := range []int64{done[1].ID, 99} {
@@ -82,8 +82,8 @@ func TestClosedQueue(t *testing.T) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
 		require.NoError(s, q.Close())
-		_, retry := q.Retry(s.Context(), queue.Filter{Failed: true})
-		_, erase := q.Erase(s.Context(), queue.Filter{Failed: true})
+		_, retry := q.Retry(s.Context(), queue.Filter{States: []queue.State{queue.Failed}})
+		_, erase := q.Erase(s.Context(), queue.Filter{States: []queue.State{queue.Failed}})
 		_, stats := q.Stats(s.Context())
 		_, body := q.Body(s.Context(), 1)
 		var list error
@@ -179,7 +179,7 @@ func TestSymbolicLinks(t *testing.T) {
 		s.accept(q, completed("a", n))
 		require.Len(t, s.list(q, queue.Filter{}), n+1)
 	}
-	_, err := queue.Open(filepath.Join(dir, "dangling"), nil)
+	_, err := queue.OpenSQLite(filepath.Join(dir, "dangling"), nil)
 	require.ErrorContains(t, err, "symbolic link to a file that does not exist")
 }
 
@@ -218,7 +218,8 @@ func (c *cutConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A failure is told although the answer to its commit was lost, and although its line is gone when the commit is tried again.
+// A failure is told although the answer to its commit was lost, and although its ordering key is
+// gone when the commit is tried again.
 func TestLostAnswerToAnOutcome(t *testing.T) {
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
 	config, err := pgxpool.ParseConfig(string(s.where))

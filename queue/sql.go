@@ -8,8 +8,8 @@ import (
 
 // store is a database with the tables of schema.go.
 type store interface {
-	// write runs do in a transaction and commits it. On SQLite several calls share a transaction. Then do may run twice,
-	// of which only the second run takes effect.
+	// write runs do in a transaction and commits it. On SQLite several calls share a transaction.
+	// Then do may run twice, of which only the second run takes effect.
 	write(ctx context.Context, do func(*tx) error) error
 
 	// submit is write for a caller that must not wait longer than ctx. After an error the caller must not read the
@@ -21,7 +21,8 @@ type store interface {
 	// these are the notes of the last tenth of a second in which anything was written, however long ago.
 	note(ctx context.Context, do func(*tx) error) error
 
-	// receive stores the rows of a delivery in a transaction. It returns an error when ctx, that of the caller, has ended.
+	// receive stores the rows of a delivery in a transaction. It returns an error when ctx, that of
+	// the caller, has ended.
 	receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (receipt, error)
 
 	// reader returns a database for queries outside of transactions.

@@ -151,12 +151,12 @@ func (s *sqliteStore) prepared(ctx context.Context, query string) (*sql.Stmt, er
 }
 
 // Only one goroutine writes, so no other delivery comes between these statements. The order of ids is the order of
-// commits, without a lock on lines.
+// commits, without a lock on ordering keys.
 const (
-	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, body, note)
+	sqliteInsertEvent = `INSERT INTO signforms_events (dedupe, ordering_key_id, ordering_key, type, subject, signers, received, body, note)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (dedupe) DO NOTHING`
-	sqliteRedrive    = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = $1 AND state = 2`
-	sqliteInsertLine = `INSERT INTO signforms_lines (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`
+	sqliteRedrive   = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = $1 AND state = 2`
+	sqliteInsertKey = `INSERT INTO signforms_ordering_keys (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id) DO NOTHING`
 )
 
 func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (got receipt, err error) {
@@ -165,7 +165,7 @@ func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64,
 			return receipt{}, context.Cause(ctx)
 		}
 		r := &rows[i]
-		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.lineID, r.line, r.kind, r.subject, r.signers, now, r.body, r.note)
+		changed, err := t.exec(sqliteInsertEvent, r.key[:], r.orderingKeyID, r.orderingKey, r.kind, r.subject, r.signers, now, r.body, r.note)
 		if err != nil {
 			return receipt{}, err
 		}
@@ -178,16 +178,16 @@ func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64,
 				continue
 			}
 			got.redriven++
-			if err := reopen(t, []int64{r.lineID}, now); err != nil {
+			if err := reopen(t, []int64{r.orderingKeyID}, now); err != nil {
 				return receipt{}, err
 			}
 		} else {
 			got.stored++
 		}
-		if i > 0 && rows[i-1].lineID == r.lineID && got.duplicates == 0 {
-			continue // the row before has made sure that the line exists
+		if i > 0 && rows[i-1].orderingKeyID == r.orderingKeyID && got.duplicates == 0 {
+			continue // the row before has made sure that the ordering key exists
 		}
-		if _, err := t.exec(sqliteInsertLine, r.lineID, now); err != nil {
+		if _, err := t.exec(sqliteInsertKey, r.orderingKeyID, now); err != nil {
 			return receipt{}, err
 		}
 	}

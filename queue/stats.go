@@ -17,16 +17,16 @@ const CountLimit = 10_000
 // Stats is the state of a queue. The fields before Stored are about all processes. Counts among them end at
 // [CountLimit]. The fields from Stored on count what this process did since it opened the queue.
 type Stats struct {
-	Pending  int           // events that are not settled
-	Failed   int           // events that failed and wait for a decision
-	Lines    int           // lines with pending events
-	DueLines int           // lines that are due and that no worker holds
-	Running  int           // lines that a worker holds
-	Lag      time.Duration // how long the line that is due longest has been due while no worker held it; the most important figure
-	Oldest   time.Duration // how long ago the oldest pending event was received that is not being processed; in the CountLimit lines due first
+	Pending         int           // events that are not settled
+	Failed          int           // events that failed and wait for a decision
+	OrderingKeys    int           // ordering keys with pending events
+	DueOrderingKeys int           // ordering keys that are due and that no worker holds
+	Running         int           // ordering keys that a worker holds
+	Lag             time.Duration // how long the ordering key that is due longest has been due while no worker held it; the most important figure
+	Oldest          time.Duration // how long ago the oldest pending event was received that is not being processed; in the CountLimit ordering keys due first
 
-	BlockedLines int       // lines that wait for the next try of their first event
-	Blocked      []Blocked // up to 10 of them, those with the oldest events first
+	BlockedOrderingKeys int       // ordering keys that wait for the next try of their first event
+	Blocked             []Blocked // up to 10 of them, those with the oldest events first
 
 	ReceivedLastMinute  int // new events
 	ProcessedLastMinute int
@@ -41,16 +41,16 @@ type Stats struct {
 	Abandoned         int64 // functions that were abandoned and have not returned yet
 }
 
-// Blocked is a line whose first event waits for its next try, and the later ones with it.
+// Blocked is an ordering key whose first event waits for its next try, and the later ones with it.
 type Blocked struct {
-	Line     string            `json:"line"`
-	ID       int64             `json:"event"` // of the event that is to be tried again
-	Type     webhook.EventType `json:"type"`
-	Subject  string            `json:"subject"`
-	Attempts int               `json:"attempts"` // tries that have failed
-	Error    string            `json:"error"`    // of the last one; at most 500 bytes
-	Due      time.Time         `json:"due"`      // when the next try is due
-	Waiting  int               `json:"waiting"`  // pending events of the line, the first one included; at most CountLimit
+	OrderingKey string            `json:"ordering_key"`
+	ID          int64             `json:"event"` // of the event that is to be tried again
+	Type        webhook.EventType `json:"type"`
+	Subject     string            `json:"subject"`
+	Attempts    int               `json:"attempts"` // tries that have failed
+	Error       string            `json:"error"`    // of the last one; at most 500 bytes
+	Due         time.Time         `json:"due"`      // when the next try is due
+	Waiting     int               `json:"waiting"`  // pending events of the ordering key, the first one included; at most CountLimit
 }
 
 const maxBlocked = 10
@@ -87,9 +87,9 @@ func (s *Stats) counts(t *tx, now int64) error {
 	}{
 		{&s.Pending, "signforms_events WHERE state = 0", nil},
 		{&s.Failed, "signforms_events WHERE state > 0 AND state = 2", nil},
-		{&s.Lines, "signforms_lines", nil},
-		{&s.DueLines, "signforms_lines WHERE " + free + " <= $1", []any{now}},
-		{&s.Running, "signforms_lines WHERE abs(token) > 0 AND lease > $1", []any{now}},
+		{&s.OrderingKeys, "signforms_ordering_keys", nil},
+		{&s.DueOrderingKeys, "signforms_ordering_keys WHERE " + free + " <= $1", []any{now}},
+		{&s.Running, "signforms_ordering_keys WHERE abs(token) > 0 AND lease > $1", []any{now}},
 		{&s.ReceivedLastMinute, "(SELECT received FROM signforms_events ORDER BY id DESC" + limited + ") AS newest WHERE received > $1", []any{minute}},
 		{&s.ProcessedLastMinute, "signforms_events WHERE state > 0 AND state = 1 AND settled > $1", []any{minute}},
 		{&s.FailedLastMinute, "signforms_events WHERE state > 0 AND state = 2 AND settled > $1", []any{minute}},
@@ -106,54 +106,55 @@ var limited = " LIMIT " + strconv.Itoa(CountLimit)
 func (s *Stats) ages(t *tx, now int64) error {
 	var due, received int64
 	free := t.latest + "(due, lease)"
-	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_lines WHERE "+free+" <= $1 ORDER BY "+free+" LIMIT 1", now)
+	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_ordering_keys WHERE "+free+" <= $1 ORDER BY "+free+" LIMIT 1", now)
 	if err != nil {
 		return err
 	}
 	if found {
 		s.Lag = time.Duration(now-due) * time.Millisecond
 	}
-	// An index of pending events by time would cost every delivery a log page, so this asks each line for its first one.
+	// An index of pending events by time would cost every delivery a log page, so this asks each
+	// ordering key for its first one.
 	_, err = t.first([]any{&received}, `SELECT coalesce(min(received), 0) FROM (SELECT (SELECT e.received FROM signforms_events AS e
-			WHERE (e.line_id, e.id) >= (l.id, l.low) AND e.line_id <= l.id AND e.state = 0
-				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.line_id, e.id LIMIT 1) AS received
-		FROM (SELECT id, low, lease, head FROM signforms_lines ORDER BY `+free+limited+`) AS l) AS firsts`, now)
+			WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
+				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
+		FROM (SELECT id, low, lease, head FROM signforms_ordering_keys ORDER BY `+free+limited+`) AS l) AS firsts`, now)
 	if received > 0 {
 		s.Oldest = time.Duration(max(0, now-received)) * time.Millisecond
 	}
 	return err
 }
 
-// blocked reads the lines that wait for a next try, and the events for which they wait.
+// blocked reads the ordering keys that wait for a next try, and the events for which they wait.
 func (s *Stats) blocked(t *tx, now int64) error {
-	var lines []claim
+	var keys []claim
 	free := t.latest + "(due, lease)"
 	err := t.each(func(rows *sql.Rows) error {
 		var c claim
 		var due int64
-		err := rows.Scan(&c.line, &c.low, &due, &s.BlockedLines)
-		lines, s.Blocked = append(lines, c), append(s.Blocked, Blocked{Due: fromMillis(due)})
+		err := rows.Scan(&c.keyID, &c.low, &due, &s.BlockedOrderingKeys)
+		keys, s.Blocked = append(keys, c), append(s.Blocked, Blocked{Due: fromMillis(due)})
 		return err
-	}, `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, `+free+` AS due FROM signforms_lines WHERE `+free+` > $1 AND token = 0`+
-		limited+`) AS some_lines ORDER BY low LIMIT `+strconv.Itoa(maxBlocked), now)
-	for i := range lines {
+	}, `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, `+free+` AS due FROM signforms_ordering_keys WHERE `+free+` > $1 AND token = 0`+
+		limited+`) AS some_keys ORDER BY low LIMIT `+strconv.Itoa(maxBlocked), now)
+	for i := range keys {
 		if err == nil {
-			err = s.Blocked[i].read(t, &lines[i])
+			err = s.Blocked[i].read(t, &keys[i])
 		}
 	}
 	return err
 }
 
-// read reads the first event of a line. It does not use load, which also reads the event's JSON.
+// read reads the first event of an ordering key. It does not use load, which also reads the event's JSON.
 func (b *Blocked) read(t *tx, c *claim) error {
-	_, err := t.first([]any{&b.ID, &b.Line, &b.Type, &b.Subject, &b.Attempts, &b.Error}, `SELECT id, line, type, subject, attempts, error
-		FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1 AND state = 0 ORDER BY line_id, id LIMIT 1`, c.line, c.low)
+	_, err := t.first([]any{&b.ID, &b.OrderingKey, &b.Type, &b.Subject, &b.Attempts, &b.Error}, `SELECT id, ordering_key, type, subject, attempts, error
+		FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1 AND state = 0 ORDER BY ordering_key_id, id LIMIT 1`, c.keyID, c.low)
 	if err != nil {
 		return err
 	}
 	b.Attempts = max(0, b.Attempts)
 	// The order makes Postgres read the index of pending events.
-	_, err = t.first([]any{&b.Waiting}, `SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE (line_id, id) >= ($1, $2) AND line_id <= $1
-		AND state = 0 ORDER BY line_id, id`+limited+`) AS counted`, c.line, c.low)
+	_, err = t.first([]any{&b.Waiting}, `SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1
+		AND state = 0 ORDER BY ordering_key_id, id`+limited+`) AS counted`, c.keyID, c.low)
 	return err
 }

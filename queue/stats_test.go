@@ -16,8 +16,8 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// Stats shows which event holds up its line, since when, and how many wait behind it.
-func TestStatsShowABlockedLine(t *testing.T) {
+// Stats shows which event holds up its ordering key, since when, and how many wait behind it.
+func TestStatsShowABlockedOrderingKey(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 		goOn := make(chan struct{})
@@ -39,16 +39,16 @@ func TestStatsShowABlockedLine(t *testing.T) {
 		require.Zero(s, st.Lag, "what runs or waits for its next try is no lag")
 		require.Equal(s, 1, st.Running)
 		require.Equal(s, 30*time.Second, st.Oldest, "of those that wait")
-		require.Equal(s, 1, st.BlockedLines)
+		require.Equal(s, 1, st.BlockedOrderingKeys)
 		require.Len(s, st.Blocked, 1)
 		b := st.Blocked[0]
 		require.InDelta(s, time.Hour.Seconds(), time.Until(b.Due).Seconds(), 400)
 		b.Due = time.Time{}
 		first := s.list(q, queue.Filter{Document: "poison"})[0]
-		require.Equal(s, queue.Blocked{Line: "document:poison", ID: first.ID, Type: webhook.TypeSignatureCompleted, Subject: "poison", Attempts: 1, Error: "no luck", Waiting: 2}, b)
+		require.Equal(s, queue.Blocked{OrderingKey: "document:poison", ID: first.ID, Type: webhook.TypeSignatureCompleted, Subject: "poison", Attempts: 1, Error: "no luck", Waiting: 2}, b)
 		text, err := json.Marshal(b) // as signforms-queue prints it
 		require.NoError(s, err)
-		require.JSONEq(s, fmt.Sprintf(`{"line":"document:poison","event":%d,"type":"new_signature_pdf_completed","subject":"poison","attempts":1,"error":"no luck",
+		require.JSONEq(s, fmt.Sprintf(`{"ordering_key":"document:poison","event":%d,"type":"new_signature_pdf_completed","subject":"poison","attempts":1,"error":"no luck",
 			"due":"0001-01-01T00:00:00Z","waiting":2}`, first.ID), string(text))
 		close(goOn)
 	})
@@ -58,21 +58,22 @@ func TestStatsShowABlockedLine(t *testing.T) {
 func TestStatsCountUpToALimit(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
-		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received)
+		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, ordering_key_id, ordering_key, type, subject, signers, received)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i <= %d) SELECT %s, i, 'x', 'x', 'x', '', 1 FROM n`,
 			queue.CountLimit+10, map[bool]string{true: "i", false: "int8send(i)"}[s.isFile()]))
 		st, err := q.Stats(s.Context())
 		require.NoError(s, err)
 		require.Equal(s, queue.CountLimit, st.Pending)
-		require.Zero(s, st.Lines)
+		require.Zero(s, st.OrderingKeys)
 	})
 }
 
-// The first pending event of a line is found in the index of pending events, however many of its events are settled.
-func TestPlanOfALongLine(t *testing.T) {
+// The first pending event of an ordering key is found in the index of pending events, however many
+// of its events are settled.
+func TestPlanOfALongOrderingKey(t *testing.T) {
 	eachStore(t, func(s stage) {
 		s.queue(nil)
-		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, line_id, line, type, subject, signers, received, state, settled)
+		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, ordering_key_id, ordering_key, type, subject, signers, received, state, settled)
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 			SELECT %s, 7, 'x', 'x', 'x', '', 1, CASE WHEN i < 15000 THEN 1 ELSE 0 END, 1 FROM n`,
 			map[bool]string{true: "i", false: "int8send(i)"}[s.isFile()]))
@@ -85,7 +86,8 @@ func TestPlanOfALongLine(t *testing.T) {
 	})
 }
 
-// No statement of receiving, working, sweeping and Stats reads the rows of all events, of which most are keys that are only kept.
+// No statement of receiving, working, sweeping and Stats reads the rows of all events, of which
+// most are keys that are only kept.
 func TestPlansOnSQLite(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
@@ -143,7 +145,8 @@ func (s stage) strings(query string) (all []string) {
 	return all
 }
 
-// plan returns the plan of a statement of SQLite. Its parameters are bound, because a partial index is chosen by literals only.
+// plan returns the plan of a statement of SQLite. Its parameters are bound, because a partial index
+// is chosen by literals only.
 func (s stage) plan(db *sql.DB, statement string) (plan string) {
 	s.Helper()
 	args := make([]any, strings.Count(statement, "$"))

@@ -37,7 +37,7 @@ func TestDriverHasItsOwnLibc(t *testing.T) {
 
 func TestFileIsPrivateAndOthersAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?%20#.db")
-	q, err := queue.Open(path, nil)
+	q, err := queue.OpenSQLite(path, nil)
 	require.NoError(t, err)
 	require.NoError(t, q.Close())
 	info, err := os.Stat(path)
@@ -49,11 +49,11 @@ func TestFileIsPrivateAndOthersAreRefused(t *testing.T) {
 	defer db.Close()
 	_, err = db.Exec("PRAGMA application_id = 1")
 	require.NoError(t, err)
-	_, err = queue.Open(path, nil)
+	_, err = queue.OpenSQLite(path, nil)
 	require.ErrorContains(t, err, "another program's database")
-	_, err = queue.Open(filepath.Join(path, "no", "folder"), nil)
+	_, err = queue.OpenSQLite(filepath.Join(path, "no", "folder"), nil)
 	require.Error(t, err)
-	_, err = queue.Open("", nil)
+	_, err = queue.OpenSQLite("", nil)
 	require.ErrorContains(t, err, "path of a file")
 }
 
@@ -177,13 +177,13 @@ func TestOddTexts(t *testing.T) {
 		require.Equal(s, http.StatusOK, s.deliver(q, []byte(payload)).Code)
 		s.run(q, failing("bad \x00\xff text "+long))
 		s.settled(q)
-		all := s.list(q, queue.Filter{Failed: true})
+		all := s.list(q, queue.Filter{States: []queue.State{queue.Failed}})
 		require.Len(s, all, 4)
 		require.True(s, strings.HasPrefix(all[0].Error, "bad \uFFFD"), all[0].Error)
 		require.Len(s, s.list(q, queue.Filter{Document: "a\x00b"}), 1)
 		require.Len(s, s.list(q, queue.Filter{Document: long}), 1)
 		for _, e := range all {
-			require.LessOrEqual(s, len(e.Line), 200)
+			require.LessOrEqual(s, len(e.OrderingKey), 200)
 			require.LessOrEqual(s, len(e.Error), 510)
 		}
 	})
@@ -267,7 +267,7 @@ func (s stage) lock() (unlock func()) {
 	return unlock
 }
 
-// A damaged row stops only its own line, and is reported once a minute.
+// A damaged row stops only its own ordering key, and is reported once a minute.
 func TestUnreadableEvent(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var log logged
@@ -290,7 +290,8 @@ func TestUnreadableEvent(t *testing.T) {
 	})
 }
 
-// damage makes the events with these ids unreadable. On Postgres reading one ends the transaction, as a damaged page does.
+// damage makes the events with these ids unreadable. On Postgres reading one ends the transaction,
+// as a damaged page does.
 func (s stage) damage(ids ...int) (mend func()) {
 	list := strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), "[]")
 	if s.isFile() {
@@ -298,7 +299,7 @@ func (s stage) damage(ids ...int) (mend func()) {
 		return func() { s.exec(`UPDATE signforms_events SET received = 1 WHERE id IN (` + list + `)`) }
 	}
 	s.exec(`ALTER TABLE signforms_events RENAME TO sound`)
-	s.exec(`CREATE VIEW signforms_events AS SELECT id, dedupe, line_id, line, type, subject, signers, state, attempts,
+	s.exec(`CREATE VIEW signforms_events AS SELECT id, dedupe, ordering_key_id, ordering_key, type, subject, signers, state, attempts,
 		CASE WHEN id IN (` + list + `) THEN 1 / (id - id) ELSE received END AS received, settled, error, note, body FROM sound`)
 	return func() {
 		s.exec(`DROP VIEW signforms_events`)

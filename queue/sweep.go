@@ -40,7 +40,7 @@ func (q *Queue) sweep(ctx context.Context) error {
 	if err := q.watchClock(ctx); err != nil {
 		return err
 	}
-	err := errors.Join(q.repairLines(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
+	err := errors.Join(q.repairKeys(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
 	return errors.Join(err, q.db.clean(ctx))
 }
 
@@ -153,16 +153,16 @@ func (q *Queue) before(d time.Duration) int64 {
 	return 0
 }
 
-// repairLines shortens the waits and leases set by a clock that was ahead: each gets as long from now as it got then.
-func (q *Queue) repairLines(ctx context.Context) error {
+// repairKeys shortens the waits and leases set by a clock that was ahead: each gets as long from now as it got then.
+func (q *Queue) repairKeys(ctx context.Context) error {
 	for full := true; full; {
 		err := q.noteWithin(ctx, "shortening waits", func(t *tx) error {
 			now := q.now()
-			wrong, err := q.linesAhead(t, now)
+			wrong, err := q.keysAhead(t, now)
 			full = len(wrong) == batch
 			for _, l := range wrong {
 				if err == nil {
-					_, err = t.exec("UPDATE signforms_lines SET due = $2, lease = $3, since = $4 WHERE id = $1", l.id, l.due, l.lease, now)
+					_, err = t.exec("UPDATE signforms_ordering_keys SET due = $2, lease = $3, since = $4 WHERE id = $1", l.id, l.due, l.lease, now)
 				}
 			}
 			return err
@@ -175,13 +175,13 @@ func (q *Queue) repairLines(ctx context.Context) error {
 	return nil
 }
 
-// lineTimes are the times of a line.
-type lineTimes struct{ id, due, lease, since int64 }
+// keyTimes are the times of an ordering key.
+type keyTimes struct{ id, due, lease, since int64 }
 
-// linesAhead locks lines that were set by a clock ahead of now, and returns what their times should be.
-func (q *Queue) linesAhead(t *tx, now int64) (wrong []lineTimes, err error) {
+// keysAhead locks ordering keys that were set by a clock ahead of now, and returns what their times should be.
+func (q *Queue) keysAhead(t *tx, now int64) (wrong []keyTimes, err error) {
 	err = t.each(func(rows *sql.Rows) error {
-		var l lineTimes
+		var l keyTimes
 		err := rows.Scan(&l.id, &l.due, &l.lease, &l.since, new(string))
 		ahead := l.since - now
 		if l.due > now {
@@ -190,7 +190,7 @@ func (q *Queue) linesAhead(t *tx, now int64) (wrong []lineTimes, err error) {
 		l.lease = max(0, l.lease-ahead)
 		wrong = append(wrong, l)
 		return err
-	}, `SELECT id, due, lease, since, `+t.bound+` FROM signforms_lines WHERE `+t.latest+`(due, lease) > $1 AND since > $2
+	}, `SELECT id, due, lease, since, `+t.bound+` FROM signforms_ordering_keys WHERE `+t.latest+`(due, lease) > $1 AND since > $2
 		LIMIT `+strconv.Itoa(batch)+t.skip, now, now+jump.Milliseconds())
 	return wrong, err
 }

@@ -39,11 +39,11 @@ func TestUnknownTypesKeepTheOrder(t *testing.T) {
 				began, goOn := make(chan struct{}, 1), make(chan struct{})
 				first := true
 				note := func(ctx context.Context, kind string) error {
-					entry, _ := queue.EntryFrom(ctx)
+					entry, _ := queue.EntryFromContext(ctx)
 					if first {
 						first = false
 						began <- struct{}{}
-						<-goOn // others would run meanwhile if they were of another line
+						<-goOn // others would run meanwhile if they were of another ordering key
 					}
 					j.note(fmt.Sprint(entry.ID, kind))
 					return nil
@@ -54,7 +54,7 @@ func TestUnknownTypesKeepTheOrder(t *testing.T) {
 				})
 				<-began
 				st := s.until(q, func(st queue.Stats) bool { return st.Running > 0 })
-				require.Equal(s, 1, st.Lines)
+				require.Equal(s, 1, st.OrderingKeys)
 				close(goOn)
 				s.settled(q)
 				all := s.list(q, queue.Filter{})

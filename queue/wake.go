@@ -13,14 +13,14 @@ const (
 	dataVersionEvery = 10 * time.Millisecond // takes microseconds
 )
 
-// wakeAll makes Run of all processes look for lines that are due.
+// wakeAll makes Run of all processes look for ordering keys that are due.
 func (q *Queue) wakeAll() {
 	q.wakeUp()
 	q.db.announce()
 }
 
-// watchStore makes Run look for lines that are due when another process has stored something, until ctx ends. What it
-// misses, Run finds at intervals of poll.
+// watchStore makes Run look for ordering keys that are due when another process has stored
+// something, until ctx ends. What it misses, Run finds at intervals of poll.
 func (r *runner) watchStore(ctx context.Context) {
 	for !r.unwatched && ctx.Err() == nil {
 		r.db.watch(ctx, r.wakeUp)

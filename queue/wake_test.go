@@ -45,11 +45,11 @@ func TestOtherProcessesWakeRun(t *testing.T) {
 			}
 			return nil
 		}})
-		blocked := func(st queue.Stats) bool { return st.BlockedLines == 1 }
+		blocked := func(st queue.Stats) bool { return st.BlockedOrderingKeys == 1 }
 		s.accept(receiver, completed("a", 1), completed("a", 2))
 		require.Equal(s, "a/1", s.next(called))
 		s.until(receiver, blocked)
-		_, err := receiver.Retry(s.Context(), queue.Filter{Pending: true})
+		_, err := receiver.Retry(s.Context(), queue.Filter{States: []queue.State{queue.Pending}})
 		require.NoError(s, err)
 		require.Equal(s, "a/1", s.next(called))
 		s.until(receiver, blocked)

@@ -18,12 +18,12 @@ var (
 	errNotReturning = errors.New("the function did not return after its time-out and was abandoned")
 )
 
-// work processes events, one after the other, until no line is due any more or Run ends.
+// work processes events, one after the other, until no ordering key is due any more or Run ends.
 func (r *runner) work(c *claim) {
 	defer func() { r.ended <- struct{}{} }()
 	for c != nil {
 		next := r.process(c)
-		if next == nil || next.line != c.line {
+		if next == nil || next.keyID != c.keyID {
 			r.leave(c)
 		}
 		c = next
@@ -39,7 +39,7 @@ func (r *runner) process(c *claim) (next *claim) {
 	}
 	if r.stopping() {
 		if err := r.release(c); err != nil && !errors.Is(err, errStale) {
-			r.Logger.LogAttrs(r.values, slog.LevelError, "queue: releasing a line, it will be due when its lease ends", slog.String("error", err.Error()))
+			r.Logger.LogAttrs(r.values, slog.LevelError, "queue: releasing an ordering key, it will be due when its lease ends", slog.String("error", err.Error()))
 		}
 		return nil
 	}
@@ -59,7 +59,7 @@ func (r *runner) process(c *claim) (next *claim) {
 
 // call runs the function and waits for it, up to waitLimit.
 func (r *runner) call(c *claim) (context.Context, error) {
-	c.completion = &completion{queue: r.Queue, line: c.line, token: c.token, id: c.entry.ID}
+	c.completion = &completion{queue: r.Queue, keyID: c.keyID, token: c.token, id: c.entry.ID}
 	ctx, cancel := context.WithTimeout(context.WithValue(entryContext(r.values, c.entry), completionKey{}, c.completion), r.Timeout)
 	defer cancel()
 	event, err := c.event()
@@ -101,8 +101,9 @@ func (r *runner) without(err error, c *claim) error {
 	return err
 }
 
-// turn says how the worker continues after the claim's event. After yieldAfter events of one line it takes another
-// line. It ends when Run ends, and when its function was abandoned, so that Run counts that.
+// turn says how the worker continues after the claim's event. After yieldAfter events of one
+// ordering key it takes another ordering key. It ends when Run ends, and when its function was
+// abandoned, so that Run counts that.
 func (r *runner) turn(c *claim) turn {
 	goOn := c.abandoned == nil && !r.stopping()
 	return turn{next: goOn && c.row+1 < yieldAfter, more: goOn}
@@ -163,7 +164,7 @@ func (r *runner) note(c *claim, s *Settled) {
 	case Released:
 		r.log(slog.LevelWarn, "queue: event interrupted by the end of Run", &c.entry)
 	case Stale:
-		r.log(slog.LevelWarn, "queue: outcome not stored, the line was lost or the store did not answer", &c.entry, attrs...)
+		r.log(slog.LevelWarn, "queue: outcome not stored, the ordering key was lost or the store did not answer", &c.entry, attrs...)
 	}
 }
 
@@ -189,9 +190,10 @@ func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	return next, goOn
 }
 
-// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its lease has ended and
-// another worker holds the line, or the event was erased or processed meanwhile. Roll the transaction back, and return
-// the error: the event is then not reported as failed.
+// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its
+// lease has ended and another worker holds the ordering key, or the event was erased or processed
+// meanwhile. Roll the transaction back, and return the error: the event is then not reported as
+// failed.
 var ErrLost = errors.New("queue: the event is not this function's any more")
 
 // Complete marks the event of the function with this ctx as processed in the function's own transaction tx, which must
@@ -208,7 +210,7 @@ var ErrLost = errors.New("queue: the event is not this function's any more")
 //
 // If tx is committed, the event has been processed, whatever the function returns then and even if the process dies. If
 // it is not, the try has failed, even if the function returns nil. Call Complete last, and commit at once: until tx
-// ends, no worker gets further with the line, and the server ends it by itself only if the DSN sets
+// ends, no worker gets further with the ordering key, and the server ends it by itself only if the DSN sets
 // idle_in_transaction_session_timeout. It may still be committed when the lease has ended; Complete of another worker
 // then returns [ErrLost]. A queue in a SQLite file returns an error, because its transactions are its own.
 func Complete(ctx context.Context, tx pgx.Tx) error {
@@ -228,7 +230,7 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 		mark = markKept
 	}
 	// The row of the event is the lock: of two workers whose leases overlap, only one finds it pending.
-	tag, err := tx.Exec(ctx, mark+` AND EXISTS (SELECT 1 FROM signforms_lines WHERE id = $3 AND token = $4)`, c.id, c.queue.now(), c.line, c.token)
+	tag, err := tx.Exec(ctx, mark+` AND EXISTS (SELECT 1 FROM signforms_ordering_keys WHERE id = $3 AND token = $4)`, c.id, c.queue.now(), c.keyID, c.token)
 	if err != nil {
 		return fmt.Errorf("queue: completing an event: %w", err)
 	}
@@ -245,9 +247,9 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 
 // completion is what Complete knows of the event of a function.
 type completion struct {
-	queue           *Queue
-	line, token, id int64
-	called          atomic.Bool // without an error
+	queue            *Queue
+	keyID, token, id int64
+	called           atomic.Bool // without an error
 }
 
 type completionKey struct{}

@@ -67,7 +67,7 @@ func receive(ctx context.Context, db string) (stored int, err error) {
 		return 0, err
 	}
 	defer srv.Close()
-	q, err := queue.Open(db, nil)
+	q, err := queue.OpenSQLite(db, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -20,7 +20,7 @@ const (
 	stream = "SIGNFORMS"
 	topic  = "signforms.events" // the topic in Kafka, the subject in NATS
 
-	// partitionKey is the metadata key of an event's line. Messages of the same line must stay in order.
+	// partitionKey is the metadata key of an event's ordering key. Messages of the same ordering key must stay in order.
 	partitionKey = "partition_key"
 	eventType    = "event_type"
 
@@ -32,12 +32,12 @@ const (
 // webhook.Parse on the payload. The publisher must return only after the broker has confirmed.
 func relay(publisher message.Publisher) webhook.Funcs {
 	publish := func(ctx context.Context, e webhook.Event) error {
-		entry, ok := queue.EntryFrom(ctx)
+		entry, ok := queue.EntryFromContext(ctx)
 		if !ok {
 			return webhook.Permanent(errors.New("relay: not called by a queue"))
 		}
 		m := message.NewMessageWithContext(ctx, entry.Key, message.Payload(e.Raw()))
-		m.Metadata.Set(partitionKey, entry.Line)
+		m.Metadata.Set(partitionKey, entry.OrderingKey)
 		m.Metadata.Set(eventType, string(e.EventType()))
 		return publisher.Publish(topic, m)
 	}
@@ -49,7 +49,7 @@ func relay(publisher message.Publisher) webhook.Funcs {
 
 // newNATS returns a Publisher to a JetStream stream. It makes the stream if it is missing. The server must sync each
 // message (jetstream { sync_interval: always }): by default it confirms messages that a power failure can still lose.
-// All messages have one subject, so that the stream keeps their order. A consumer that wants to process lines in
+// All messages have one subject, so that the stream keeps their order. A consumer that wants to process ordering keys in
 // parallel partitions by the header partition_key.
 func newNATS(ctx context.Context, url string) (message.Publisher, error) {
 	conn, err := nats.Connect(url, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true))
@@ -88,7 +88,7 @@ func ensureStream(ctx context.Context, conn *nats.Conn) error {
 	}
 }
 
-// newKafka returns a Publisher to a Kafka topic, keyed by line. Idempotence keeps the order when the producer itself
+// newKafka returns a Publisher to a Kafka topic, keyed by ordering key. Idempotence keeps the order when the producer itself
 // retries. It does not cover a restart of this program: consumers recognise such repeats by the message id in the
 // header _watermill_message_uuid.
 func newKafka(brokers []string) (message.Publisher, error) {

@@ -97,7 +97,7 @@ func freePort(t *testing.T) string {
 // Events arrive in the order of their lines and none is missing, though both sides are killed again and again.
 func TestRelayAfterKills(t *testing.T) {
 	dir, port := t.TempDir(), freePort(t)
-	q, err := queue.Open(filepath.Join(dir, "events.db"), nil)
+	q, err := queue.OpenSQLite(filepath.Join(dir, "events.db"), nil)
 	require.NoError(t, err)
 	defer q.Close()
 	const lines, each = 20, 60

@@ -2,7 +2,7 @@
 // Watermill has a Publisher that waits for confirmations. It is code to copy from.
 //
 // It processes the queue that a receiving process fills (see docs/receiving.md). The same process can do both. An event
-// is done when the broker has confirmed it. Events of one line arrive in order, each at least once. An event whose
+// is done when the broker has confirmed it. Events of one ordering key arrive in order, each at least once. An event whose
 // confirmation was lost is published again with the same message id.
 package relay
 
@@ -25,7 +25,7 @@ func Run(ctx context.Context, db, nats, kafka string) error {
 		return err
 	}
 	defer publisher.Close()
-	q, err := queue.Open(db, &queue.Options{Timeout: 10 * time.Second, Retries: patient()})
+	q, err := queue.OpenSQLite(db, &queue.Options{Timeout: 10 * time.Second, Retries: patient()})
 	if err != nil {
 		return err
 	}

@@ -77,9 +77,15 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 
 func (c *command) filterFlags(flags *flag.FlagSet) {
 	f := &c.filter
-	flags.BoolVar(&f.Failed, "failed", false, "")
-	flags.BoolVar(&f.Pending, "pending", false, "")
-	flags.BoolVar(&f.Done, "done", false, "")
+	for _, state := range []queue.State{queue.Failed, queue.Pending, queue.Done} {
+		flags.BoolFunc(string(state), "", func(text string) error {
+			on, err := strconv.ParseBool(text)
+			if on {
+				f.States = append(f.States, state)
+			}
+			return err
+		})
+	}
 	flags.Func("document", "", filled(func(id string) { f.Document = id }))
 	flags.Func("response", "", filled(func(id string) { f.Response = id }))
 	flags.Func("type", "", filled(func(name string) { f.Type = webhook.EventType(name) }))
@@ -154,7 +160,7 @@ func (c *command) run(ctx context.Context, do func(*command, context.Context, *q
 		if failed != nil {
 			return failed
 		}
-		q, err = queue.Open(c.file, nil)
+		q, err = queue.OpenSQLite(c.file, nil)
 	} else {
 		pool, failed := pgxpool.New(ctx, c.postgres)
 		if failed != nil {
@@ -228,9 +234,9 @@ func (c *command) stats(ctx context.Context, q *queue.Queue) error {
 		name  string
 		value int64
 	}{
-		{"pending", int64(s.Pending)}, {"failed", int64(s.Failed)}, {"lines", int64(s.Lines)}, {"due_lines", int64(s.DueLines)},
+		{"pending", int64(s.Pending)}, {"failed", int64(s.Failed)}, {"ordering_keys", int64(s.OrderingKeys)}, {"due_ordering_keys", int64(s.DueOrderingKeys)},
 		{"running", int64(s.Running)}, {"lag_ms", s.Lag.Milliseconds()}, {"oldest_ms", s.Oldest.Milliseconds()},
-		{"blocked_lines", int64(s.BlockedLines)}, {"received_last_minute", int64(s.ReceivedLastMinute)},
+		{"blocked_ordering_keys", int64(s.BlockedOrderingKeys)}, {"received_last_minute", int64(s.ReceivedLastMinute)},
 		{"processed_last_minute", int64(s.ProcessedLastMinute)}, {"failed_last_minute", int64(s.FailedLastMinute)},
 	}
 	if c.json {
@@ -249,7 +255,7 @@ func (c *command) stats(ctx context.Context, q *queue.Queue) error {
 		fmt.Fprintf(table, "%s\t%d%s\n", f.name, f.value, more)
 	}
 	for _, b := range s.Blocked {
-		fmt.Fprintf(table, "blocked\t%.100q by event %d: %d tries, next %s, %d wait: %.80q\n", b.Line, b.ID, b.Attempts, b.Due.Format(time.RFC3339), b.Waiting, b.Error)
+		fmt.Fprintf(table, "blocked\t%.100q by event %d: %d tries, next %s, %d wait: %.80q\n", b.OrderingKey, b.ID, b.Attempts, b.Due.Format(time.RFC3339), b.Waiting, b.Error)
 	}
 	return table.Flush()
 }

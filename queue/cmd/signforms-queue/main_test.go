@@ -31,7 +31,7 @@ func do(t *testing.T, env string, args ...string) (code int, stdout, stderr stri
 // newFile makes a queue with one failed event, of document d1, and one that is pending, of d2.
 func newFile(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "events.db")
-	q, err := queue.Open(path, &queue.Options{Retries: []time.Duration{}})
+	q, err := queue.OpenSQLite(path, &queue.Options{Retries: []time.Duration{}})
 	require.NoError(t, err)
 	store := func(document string) {
 		events, err := webhook.Parse(webhooktest.Payload(&webhook.SignatureCompleted{Document: webhook.Document{DocumentID: document}}))
@@ -62,7 +62,7 @@ func TestCommands(t *testing.T) {
 	var e map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &e))
 	require.Subset(t, e, map[string]any{
-		"id": 1.0, "state": "failed", "type": "new_signature_pdf_completed", "subject": "d1", "line": "document:d1", "attempts": 1.0, "error": "no\tluck",
+		"id": 1.0, "state": "failed", "type": "new_signature_pdf_completed", "subject": "d1", "ordering_key": "document:d1", "attempts": 1.0, "error": "no\tluck",
 	})
 	require.Len(t, e, 10)
 	for _, name := range []string{"key", "received", "settled"} {
