@@ -38,7 +38,7 @@ var wireCalls = map[string]func(context.Context, *signforms.Client) error{
 		}))
 	},
 	"list_templates": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.List(ctx, signforms.DocumentListParams{
+		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{
 			Archived: new(true), SortOrder: signforms.NewestFirst, Page: 2, Limit: 100, Query: "Engagement letter",
 			DateFrom: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC),
 			DateTo:   time.Date(2026, 11, 19, 23, 59, 59, 999_000_000, time.UTC),

@@ -52,7 +52,7 @@ The service alone decides which records the filters leave.`,
 }
 
 func newDocumentsGet() *cobra.Command {
-	return newGet("DOCUMENT_ID", "Print one PDF document", documentColumns,
+	return newGet("DOCUMENT_ID", "Print one PDF document", documentColumns, documentShape,
 		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error) {
 			return c.Documents.Get(ctx, id)
 		})
