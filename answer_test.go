@@ -244,7 +244,11 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 		err := call.Do(t.Context(), c)
 		if err != nil { // it was read, and lacks the record
 			require.ErrorIs(t, err, signforms.ErrNotFound, call.Name)
+			require.Equal(t, clienttest.AnyAnswer, string(clienttest.AsError(t, err).Body))
 		}
+		raw, err := c.Do(t.Context(), signforms.Request{Path: "/any"}, nil)
+		require.NoError(t, err)
+		require.Equal(t, clienttest.AnyAnswer, string(raw), "without the mark")
 		err = call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, mark+`{"message":"No such thing","code":"not_found"}`)))
 		require.Equal(t, "No such thing", clienttest.AsError(t, err).Message)
 		require.Equal(t, "not_found", clienttest.AsError(t, err).Code)

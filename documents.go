@@ -113,7 +113,7 @@ func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Documen
 	return page.only(documentID, func(d *Document) string { return d.ID })
 }
 
-// VoidResult is the answer to Void.
+// VoidResult is the result of Void.
 type VoidResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
@@ -121,7 +121,10 @@ type VoidResult struct {
 	// AlreadyVoided is true when the message says "already" directly before or after "void" or "voided". An earlier
 	// attempt of the same call may have voided it.
 	AlreadyVoided bool `json:"-"`
-	// Raw is the answer as received.
+	// RequestID is the x-request-id of the call, and StatusCode the HTTP status of its response, as in [Error].
+	RequestID  string `json:"requestId"`
+	StatusCode int    `json:"statusCode"`
+	// Raw is the response as received.
 	Raw RawResponse `json:"-"`
 }
 
@@ -142,7 +145,7 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 		return nil, err
 	}
 	return &VoidResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
-		AlreadyVoided: answer.already(), Raw: run.last.Body}, nil
+		AlreadyVoided: answer.already(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
 }
 
 type wireDocuments struct {

@@ -163,8 +163,9 @@ type TemplateSendParams struct {
 	PDF []byte
 }
 
-// TemplateSendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can
-// store it and use its Ref later.
+// TemplateSendResult is the document that a send created. If [TemplatesService.Send] returns a nil error, DocumentID is
+// the id of an existing document. The JSON of a result has everything but Raw and the signing links, so you can store it
+// and use its Ref later.
 type TemplateSendResult struct {
 	Message    string         `json:"message"`
 	TemplateID string         `json:"templateId"` // the id that was sent when the answer has no UUID
@@ -172,7 +173,10 @@ type TemplateSendResult struct {
 	Status     DocumentStatus `json:"createdDocumentStatus"`
 	// Signers contain the signing links. The links print as "[redacted]" and are empty when read back from JSON.
 	Signers []Signer `json:"signers"`
-	// Raw is the answer as received. It contains the signing links, so keep it out of logs.
+	// RequestID is the x-request-id of the call, and StatusCode the HTTP status of its response, as in [Error].
+	RequestID  string `json:"requestId"`
+	StatusCode int    `json:"statusCode"`
+	// Raw is the response as received. It contains the signing links, so keep it out of logs.
 	Raw RawResponse `json:"-"`
 }
 
@@ -229,7 +233,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Tem
 	if err != nil {
 		return nil, err
 	}
-	res.Raw = run.last.Body
+	res.RequestID, res.StatusCode, res.Raw = run.id, run.last.Status, run.last.Body
 	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
 	res.Status = res.Status.normal()
 	return &res, nil

@@ -2,7 +2,6 @@ package openapicheck_test
 
 import (
 	"iter"
-	"net/http"
 	"testing"
 	"time"
 
@@ -44,7 +43,7 @@ func (w *world) newClient(key string) *signforms.Client {
 	w.t.Helper()
 	client, err := signforms.New(w.srv.URL, key, &signforms.Options{
 		WorkspaceID: w.srv.WorkspaceID,
-		HTTPClient:  &http.Client{Transport: w.recorder},
+		Transport:   w.recorder,
 		LimitStore:  signforms.NewMemoryLimitStore(nil),
 		MaxAttempts: 1,
 	})

@@ -103,14 +103,14 @@ func testSendTemplateNoTemplateID(t *testing.T, c *signforms.Client, raw string)
 	require.NoError(t, err)
 	require.Equal(t, &signforms.TemplateSendResult{
 		Message: "Document sent successfully", TemplateID: clienttest.TemplateID, DocumentID: clienttest.CreatedID, Status: "PENDING",
-		Signers: []signforms.Signer{}, Raw: signforms.RawResponse(raw),
+		Signers: []signforms.Signer{}, RequestID: res.RequestID, StatusCode: 200, Raw: signforms.RawResponse(raw),
 	}, res, "the template's id is the one that was sent")
 }
 
 func testSendForm(t *testing.T, c *signforms.Client, raw string) {
 	res, err := c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
-	require.Equal(t, &signforms.FormSendResult{Message: "Form sent successfully", Raw: signforms.RawResponse(raw)}, res)
+	require.Equal(t, &signforms.FormSendResult{Message: "Form sent successfully", RequestID: res.RequestID, StatusCode: 200, Raw: signforms.RawResponse(raw)}, res)
 }
 
 func testListRespondents(t *testing.T, c *signforms.Client, raw string) {

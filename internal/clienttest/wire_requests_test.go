@@ -228,3 +228,23 @@ func TestOptionalInputsAreLeftOut(t *testing.T) {
 		require.JSONEq(t, want, string(got), name)
 	}
 }
+
+// TestResults_requestID: a success names its request and status as an error does, whatever its body says.
+func TestResults_requestID(t *testing.T) {
+	rec := &clienttest.Recorder{Answer: `{"message":"ok","createdDocumentId":"` + clienttest.CreatedID + `","requestId":"other","statusCode":201}`}
+	c, ctx := clienttest.Scripted(t, rec), t.Context()
+	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	reminded, err := c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	sent, err := c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err)
+	form, err := c.Forms.Send(ctx, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err)
+	var want []string
+	for _, s := range rec.Sent {
+		want = append(want, s.Header.Get("X-Request-Id"))
+	}
+	require.Equal(t, want, []string{voided.RequestID, reminded.RequestID, sent.RequestID, form.RequestID})
+	require.Equal(t, []int{200, 200, 200, 200}, []int{voided.StatusCode, reminded.StatusCode, sent.StatusCode, form.StatusCode})
+}

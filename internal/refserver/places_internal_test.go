@@ -25,7 +25,7 @@ type world struct {
 
 // Client returns a client that writes inputs where the service reads them.
 func (w *world) Client() *signforms.Client {
-	c, err := signforms.New(w.URL, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, HTTPClient: w.HTTPClient(), Endpoints: w.endpoints,
+	c, err := signforms.New(w.URL, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, Transport: w.HTTPClient().Transport, Endpoints: w.endpoints,
 		RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond, LimitStore: signforms.NewMemoryLimitStore(w.Now)})
 	if err != nil {
 		panic(err)
