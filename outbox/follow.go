@@ -151,19 +151,21 @@ func (b *Box) readDocuments(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("claiming reads: %w", err)
 	}
+	var failed error
 	for _, r := range due {
 		bounded, cancel := context.WithTimeout(ctx, requestLimit)
 		d, readErr := b.get(bounded, r.document)
 		cancel()
 		if readErr != nil && !errors.Is(readErr, signforms.ErrNotFound) {
-			return fmt.Errorf("reading a document: %w", readErr)
+			failed = fmt.Errorf("reading a document: %w", readErr)
+			continue
 		}
 		err := b.write(ctx, mode{}, func(t *tx) error { return t.isRead(r, d, readErr == nil) })
 		if err != nil {
 			return fmt.Errorf("recording a status: %w", err)
 		}
 	}
-	return nil
+	return failed
 }
 
 // isRead records what the service has of a document.

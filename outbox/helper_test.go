@@ -76,7 +76,7 @@ func newFixture(t *testing.T, p place) *fixture {
 // restart opens the box as another process does, after the last one was killed.
 func (f *fixture) restart(change func(*Options)) {
 	f.Helper()
-	o := &Options{OnChange: f.changed, Now: f.now, Logger: slog.New(slog.DiscardHandler), Workers: 4}
+	o := &Options{OnChange: f.changed, Now: f.now, Logger: slog.New(slog.DiscardHandler), Workers: 4, PollInterval: time.Minute}
 	if change != nil {
 		change(o)
 	}
