@@ -2,6 +2,8 @@ package signforms
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,4 +27,8 @@ func TestFreeKeysAreForgottenAsOthersCome(t *testing.T) {
 	}
 	require.Less(t, most, 2*atOnce+20)
 	require.GreaterOrEqual(t, most, atOnce-1, "keys in use")
+}
+
+func TestOperationsAreAllInTheirTable(t *testing.T) {
+	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), Operations())
 }

@@ -196,8 +196,11 @@ func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging
 	if err != nil {
 		return nil, paging.Answer{Refusal: refusal(err)}, err
 	}
-	a := paging.Answer{Total: p.Total, Pages: p.pages, More: p.more,
+	a := paging.Answer{Total: p.Total, Pages: p.pages, More: p.more, Now: p.Time,
 		IDs: make([]paging.ID, len(p.Items)), Times: make([]time.Time, len(p.Items))}
+	if a.Now.IsZero() {
+		a.Now = time.Now()
+	}
 	for i := range p.Items {
 		item := &p.Items[i]
 		a.IDs[i], a.Times[i] = recordID(l.id(item)), l.at(item)

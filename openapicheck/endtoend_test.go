@@ -2,6 +2,7 @@ package openapicheck_test
 
 import (
 	"iter"
+	"net/http"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func (w *world) newClient(key string) *signforms.Client {
 	w.t.Helper()
 	client, err := signforms.New(w.srv.URL, key, &signforms.Options{
 		WorkspaceID: w.srv.WorkspaceID,
-		Transport:   w.recorder,
+		HTTPClient:  &http.Client{Transport: w.recorder},
 		LimitStore:  signforms.NewMemoryLimitStore(nil),
 		MaxAttempts: 1,
 	})
@@ -128,8 +129,8 @@ func (w *world) list() {
 	})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
-	templates, err := w.client.Templates.List(ctx, signforms.TemplateListParams{
-		TemplateID: w.template, DateFrom: now.Add(-time.Hour), DateTo: now.Add(time.Hour),
+	templates, err := w.client.Templates.List(ctx, signforms.DocumentListParams{
+		DocumentID: w.template, DateFrom: now.Add(-time.Hour), DateTo: now.Add(time.Hour),
 		Archived: new(false), SortOrder: signforms.NewestFirst, Page: 1, Limit: 100, Query: odd,
 	})
 	require.NoError(t, err)
@@ -139,7 +140,7 @@ func (w *world) list() {
 	_, err = w.client.Templates.Get(ctx, w.template)
 	require.NoError(t, err)
 	require.Equal(t, 2, count(t, w.client.Documents.All(ctx, signforms.DocumentListParams{Limit: 1})))
-	require.Equal(t, 1, count(t, w.client.Templates.All(ctx, signforms.TemplateListParams{})))
+	require.Equal(t, 1, count(t, w.client.Templates.All(ctx, signforms.DocumentListParams{})))
 }
 
 func (w *world) respondents(documentID string) {

@@ -21,7 +21,7 @@ var runs = flag.Int("lists.runs", 60, "how many random lists are read from each 
 
 // world is a service whose one list changes before each request but the first.
 type world struct {
-	report   string // total, totalPages, hasNextPage or nothing
+	report   string // total, totalPages, hasNextPage, nothing, larger total (than the page has), total on page 1, true hasNextPage
 	pageCap  int    // the largest page
 	oldest   bool   // the list is oldest first
 	ties     int    // records in a row with one time; 0 means 1
@@ -194,7 +194,16 @@ func (l *list) answer(records []record, page, pages, total int) (a paging.Answer
 		}
 		a.Times = append(a.Times, r.at)
 	}
-	if l.report == "nothing" {
+	a.Now = l.now
+	switch {
+	case l.report == "nothing", l.report == "total on page 1" && page > 1:
+		return a
+	case l.report == "larger total": // counts more than the page
+		if total > len(records) {
+			a.Total = &total
+		}
+		return a
+	case l.report == "true hasNextPage" && page >= pages:
 		return a
 	}
 	a.More = paging.NoMore
@@ -202,7 +211,7 @@ func (l *list) answer(records []record, page, pages, total int) (a paging.Answer
 		a.More = paging.Promised
 	}
 	switch l.report {
-	case "total":
+	case "total", "total on page 1":
 		a.Total, a.Pages = &total, &pages
 	case "totalPages":
 		a.Pages = &pages

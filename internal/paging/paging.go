@@ -27,6 +27,7 @@ const (
 type Answer struct {
 	IDs      []ID
 	Times    []time.Time // of the records, zero where they have none
+	Now      time.Time   // when the response was made
 	Total    *int        // records in the list
 	Pages    *int        // that the service counts with this limit
 	More     More
@@ -73,12 +74,12 @@ func All[P any](ctx context.Context, limit int, fetch func(context.Context, Requ
 				yield(Step[P]{}, err)
 				return
 			}
-			fresh := w.unseen(a.IDs)
+			fresh := w.unseen(a)
 			r, state = w.read(r, a)
 			if a.Nameless && (state == Reading || w.requests > 1) { // a record may be another, but for a list of one page
 				state = Nameless
 			}
-			if !yield(Step[P]{page, fresh, state, len(w.seen), w.least}, nil) {
+			if !yield(Step[P]{page, fresh, state, len(w.seen), max(w.least, w.promised)}, nil) {
 				return
 			}
 		}

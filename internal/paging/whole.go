@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A walk decides which page is asked for next, and when the list has ended. It has three rules.
+// A walk decides which page is asked for next, and when the list has ended. It has four rules.
 //
 // Link. A page continues the chain if it begins at position 0 or shares a record with it. Records keep their order, and
 // a page is an interval of it without a gap. So a page has every record that stayed between its first and last, and two
@@ -26,6 +26,11 @@ import (
 // pass after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass
 // before read the same and no record twice, or if as many records were seen since the total last changed as it says:
 // then none is missing, unless one left and another entered between two totals.
+//
+// Reports. Each kind of report stands until a response makes another of its kind: a response without one does not
+// withdraw it. No list is whole with fewer records than the standing reports stand for. Two equal passes are whole only
+// if neither has fewer records than any of its responses reported. If both have fewer, records are missing. If only one
+// has, another pass is read.
 type walk struct {
 	limit    int // of the first request
 	size     int // the largest limit of overlapping pages
@@ -42,9 +47,17 @@ type walk struct {
 	more    More   // of the last answer
 	told    bool   // the last answer tells something
 	least   int    // records that the last answer tells of
+	stands  reports
+
+	// How fast the list grows.
+	since time.Time // of the first answer
+	late  int       // records seen that were created after it
+	first int       // records seen or reported with the first request
+	early int       // and in the first 20
 
 	pass
 	before   []ID // the ids of the pass before
+	owed     bool // the pass before reported more records than it has
 	covered  int  // where the chain ends in the list of the last answer, counted from 0
 	overlap  int  // of the next request
 	unlinked int  // pages in a row that did not continue the chain
@@ -54,16 +67,23 @@ type walk struct {
 
 // pass is one way through the list. Only the first overlaps its pages.
 type pass struct {
-	number uint16
-	count  int       // records in its chain, which has every page of a later pass
-	end    []ID      // the page with the end of the chain
-	at     time.Time // of its last record
-	tied   int       // records of that time in its chain
-	idle   int       // pages in a row that added nothing to the chain
-	full   int       // records on its first page, in a later pass
-	gap    bool      // a page did not continue the chain, in a later pass
-	ids    []ID      // on its pages that added something, in a later pass
+	number   uint16
+	count    int       // records in its chain, which has every page of a later pass
+	end      []ID      // the page with the end of the chain
+	at       time.Time // of its last record
+	tied     int       // records of that time in its chain
+	idle     int       // pages in a row that added nothing to the chain
+	full     int       // records on its first page, in a later pass
+	gap      bool      // a page did not continue the chain, in a later pass
+	ids      []ID      // on its pages that added something, in a later pass
+	promised int       // the most records that one of its responses reported
 }
+
+// reports are the least numbers of records for which the last total, the last number of pages and the last promise of a
+// further page stand.
+type reports struct{ total, pages, more int }
+
+func (r reports) least() int { return max(r.total, r.pages, r.more) }
 
 // mark is what a walk notes of a record.
 type mark struct {
@@ -82,11 +102,17 @@ const (
 )
 
 // unseen returns the places of the ids that no page had before, each id once.
-func (w *walk) unseen(ids []ID) (places []int) {
-	for i, id := range ids {
+func (w *walk) unseen(a Answer) (places []int) {
+	if w.since.IsZero() {
+		w.since = a.Now
+	}
+	for i, id := range a.IDs {
 		if _, ok := w.seen[id]; !ok {
 			w.seen[id] = mark{}
 			places = append(places, i)
+			if !w.since.IsZero() && a.Times[i].After(w.since) {
+				w.late++
+			}
 		}
 	}
 	return places
@@ -103,11 +129,13 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 			a.More = NoMore
 		}
 	}
-	wasAll := w.ignored || w.least <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the list
+	wasAll := w.ignored || w.stands.least() <= len(w.lastIDs) && (w.told || len(w.lastIDs) < w.last.Limit) // the last page may be the list
 	totalMoved := w.learn(r, a)
-	again := len(a.IDs) > 0 && !totalMoved && slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
+	same := len(a.IDs) > 0 && slices.Equal(a.IDs, w.lastIDs[:min(len(a.IDs), len(w.lastIDs))])
+	again := same && !totalMoved
+	clamped := same && r == Request{w.last.Page + 1, w.last.Limit} // perhaps the last page, after the end
 	ignores := again && (r.Page == 2 && w.last.Page == 1 || w.ignored)
-	whole := ignores && wasAll && w.least <= len(w.seen)
+	whole := ignores && wasAll && w.stands.least() <= len(w.seen)
 	w.last, w.lastIDs, w.ignored = r, a.IDs, whole && !w.told && !w.ignored
 	switch {
 	case w.ignored:
@@ -116,14 +144,30 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 		return r, Whole
 	case ignores && !w.counted():
 		return r, Missing
-	case w.requests > 100+5*max(min(w.covered, len(w.seen)), len(w.before), w.least)/w.size:
+	case w.isRestless():
 		return r, Restless
 	case w.number > 1:
 		return w.passOn(r, a)
 	case len(a.IDs) > r.Limit:
 		return w.startPass()
 	}
-	return w.chain(r, a, again)
+	return w.chain(r, a, again, clamped)
+}
+
+// isRestless reports whether the list changes faster than it can be read. Requests are bounded by 100 more than five
+// times the pages of its records. That bound runs away from a walk if the list grows by a fifth of a page for each
+// request. Such a list is bounded by 100 more than ten times the pages of the records seen or reported in its first 20
+// requests. Its growth shows in its totals and in records that were created after the first response.
+func (w *walk) isRestless() bool {
+	if w.requests <= 20 {
+		w.early = max(w.early, w.stands.total, len(w.seen))
+	}
+	if w.requests == 1 {
+		w.first = w.early
+	}
+	over, page := w.requests-100, max(min(w.most, w.limit), 1)
+	return over*page > 5*max(min(w.covered, len(w.seen)), len(w.before), w.least) ||
+		over*page >= 10*w.early && w.requests*page <= 5*max(w.least-w.first, w.late)
 }
 
 // learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is
@@ -134,9 +178,17 @@ func (w *walk) learn(r Request, a Answer) (moved bool) {
 		by = *a.Total - *w.total
 	}
 	change := max(by, -by)
+	size := r.Limit
+	if w.most = max(w.most, n); w.number > 1 {
+		size = min(r.Limit, w.most)
+	}
 	w.least = 0 // then the records that the number of pages stands for
-	if a.Pages != nil && r.Page < *a.Pages {
-		w.least = (*a.Pages-1)*min(r.Limit, cmp.Or(n, r.Limit)) + 1
+	if a.Pages != nil && (r.Page <= *a.Pages || n == 0) {
+		w.stands.pages = 0
+		if *a.Pages > 1 {
+			w.stands.pages = (*a.Pages-1)*min(r.Limit, cmp.Or(w.most, r.Limit)) + 1
+		}
+		w.least = w.stands.pages
 	}
 	total := a.Total
 	if total != nil && (*total < max(n, w.least, len(w.seen)-w.moved-change) || // it counts something else
@@ -150,9 +202,20 @@ func (w *walk) learn(r Request, a Answer) (moved bool) {
 		w.covered = min(max(w.covered+by, 0), *total)
 		w.least = *total
 	}
-	if a.More == Promised {
-		w.least = max(w.least, (r.Page-1)*r.Limit+n+1)
+	switch {
+	case total != nil:
+		w.stands.total = *total
+	case a.Total != nil && *a.Total >= n && w.requests > 0:
+		w.stands.total = 0
 	}
+	switch a.More {
+	case NoMore:
+		w.stands.more = 0
+	case Promised:
+		w.stands.more = (r.Page-1)*size + n + 1
+		w.least = max(w.least, w.stands.more)
+	}
+	w.promised = max(w.promised, w.least)
 	if w.requests++; w.requests == 1 {
 		w.size = max(n, minSize)
 		if 0 < n && n < r.Limit && w.least > n {
@@ -182,30 +245,33 @@ func (w *walk) isBehind(r Request, why Refusal) bool {
 }
 
 // chain takes a page that may continue the chain, and whether it is the page before again.
-func (w *walk) chain(r Request, a Answer, again bool) (Request, State) {
+func (w *walk) chain(r Request, a Answer, again, clamped bool) (Request, State) {
 	n, start, wasBehind := len(a.IDs), (r.Page-1)*r.Limit, w.behind
 	w.behind, w.idle = false, w.idle+1
 	switch {
-	case wasBehind && (n == 0 && w.least <= w.covered || again): // the last page again is none
+	case wasBehind && w.stands.least() <= w.covered && (n == 0 || again): // the last page again is none
 		return r, Whole
 	case !w.links(r, a):
 		w.unlinked++
 		w.overlap *= 2
 	default:
 		w.extend(start, r.Limit, a)
+		end := start + n
+		if clamped {
+			end = min(end, w.covered)
+		}
 		switch short := w.short(r, n); {
 		case w.requests == 1 && n == 0 && w.least == 0:
 			return r, Whole
-		case short && w.mayEnd(start+n) && w.told:
+		case short && w.mayEnd(end) && w.told && w.stands.least() <= end:
 			return r, Whole
-		case short && w.mayEnd(start+n):
+		case short && w.mayEnd(end):
 			w.behind = true
 			return Request{r.Page + 1, r.Limit}, Reading
 		case n < r.Limit && (!short || n > 0 && w.least > start+n): // that many are a full page
 			w.size = max(n, w.most, 1)
 		}
 	}
-	w.most = max(w.most, n)
 	if next, gain := w.next(); w.idle < maxIdle && (gain > 0 || w.unlinked > 0) {
 		return next, Reading
 	}
@@ -277,7 +343,7 @@ func (w *walk) short(r Request, n int) bool {
 }
 
 // counted reports whether as many records as the total says were seen since it last changed.
-func (w *walk) counted() bool { return w.total != nil && w.found == *w.total }
+func (w *walk) counted() bool { return w.total != nil && *w.total > 0 && w.found == *w.total }
 
 // mayEnd reports whether nothing the service tells contradicts that a page of the chain is the last, if it ends there.
 func (w *walk) mayEnd(end int) bool {
@@ -303,7 +369,7 @@ func (w *walk) next() (best Request, gain int) {
 
 // startPass begins a pass from the first page on.
 func (w *walk) startPass() (Request, State) {
-	w.before, w.pass = w.ids, pass{number: w.number + 1}
+	w.before, w.owed, w.pass = w.ids, w.promised > w.count, pass{number: w.number + 1}
 	return Request{1, w.limit}, Reading
 }
 
@@ -320,13 +386,13 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 		w.ids = append(w.ids, a.IDs...)
 	}
 	switch {
-	case n < w.full && !promised && (w.counted() || !w.gap && w.told && w.mayEnd(start+n)):
+	case n < w.full && !promised && (w.counted() || !w.gap && w.told && w.mayEnd(start+n) && w.stands.least() <= start+n):
 		return r, Whole
-	case w.idle < maxStale && (n >= w.full || promised || w.least > max(w.count, start+n)):
+	case w.idle < maxStale && (n >= w.full || promised || w.stands.least() > max(w.count, start+n)):
 		return Request{r.Page + 1, r.Limit}, Reading
-	case !slices.Equal(w.ids, w.before):
+	case !slices.Equal(w.ids, w.before) || w.owed != (w.promised > w.count):
 		return w.startPass()
-	case promised || w.least > w.count || w.gap && len(w.ids) > w.count: // or one stood on two pages
+	case w.owed || w.gap && len(w.ids) > w.count: // or one stood on two pages
 		return r, Missing
 	}
 	return r, Whole

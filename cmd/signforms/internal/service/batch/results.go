@@ -69,7 +69,7 @@ func (b *batch) open(path string, o signforms.Options, header ...[]string) (*sig
 		f.Close()
 		return nil, cli.UsageError("nothing was sent: %s: %w", path, cli.PathCause(err))
 	}
-	b.results, o.Transport = r, r
+	b.results, o.HTTPClient = r, &http.Client{Transport: r}
 	return b.conn.Client(o)
 }
 
