@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signforms/signforms-go/internal/call"
 	"github.com/signforms/signforms-go/internal/jsonfill"
@@ -289,12 +290,25 @@ func (r *run) newError(code, message string) *Error {
 	if r.op == OpRemind {
 		e.RetryAfter = min(e.RetryAfter, reminderlimit.MaxClosed)
 	}
-	if local := (*Error)(nil); errors.As(r.stopped, &local) {
+	if local := (*Error)(nil); errors.As(r.stopped, &local) && local.assumed == 0 {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}
 	e.kinds = answerKinds(r.op, r.last.Status, code)
 	if r.class == call.NotRepeatable && r.last.MayBeDone() {
 		e.kinds = []error{ErrOutcomeUnknown}
+	}
+	return e.assumeWait()
+}
+
+// assumeWait sets RetryAfter if the caller is told to call again and neither the service nor the budget said when.
+func (e *Error) assumeWait() *Error {
+	limited := errors.Is(e, ErrRateLimited)
+	if e.RetryAfter <= 0 && (limited || errors.Is(e, ErrUnavailable)) {
+		e.RetryAfter = time.Second
+		if limited && e.Operation == OpRemind {
+			e.RetryAfter = reminderlimit.Window
+		}
+		e.assumed = e.RetryAfter
 	}
 	return e
 }
@@ -316,7 +330,7 @@ func (r *run) unreadable(why string) error { return r.newError("", "unreadable a
 func (r *run) errorOf(kind error, message string) *Error {
 	e := r.newError("", message)
 	e.kinds = []error{kind}
-	return e
+	return e.assumeWait()
 }
 
 // only returns the item with the id. A service that ignores the filter answers with others: this one stays unknown.
@@ -344,7 +358,7 @@ func (r *run) notSent() error {
 	if !errors.Is(r.stopped, context.Canceled) && !errors.Is(r.stopped, context.DeadlineExceeded) {
 		e.kinds = []error{ErrUnavailable}
 	}
-	return e
+	return e.assumeWait()
 }
 
 // stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A
@@ -364,9 +378,10 @@ func (c *caller) stopError(err error, method string) error {
 		e.Message = "the reminder budget is used up until after the context's deadline: allow more time"
 	default:
 		e.kinds, e.RetryAfter = []error{ErrRateLimited}, waitErr.Wait
-		e.Message = "the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait"
+		e.Message = fmt.Sprintf("the reminder budget is used up for longer than Options.ReminderMaxWait (%s): "+
+			"wait, use RemindAll, or allow more", c.options.ReminderMaxWait)
 	}
-	return e
+	return e.assumeWait()
 }
 
 // statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not

@@ -59,8 +59,8 @@
 // A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout], with waits of
 // [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. An attempt is one request on the wire. The exception is
 // a read, which net/http may repeat after a lost connection: its attempt is at most three requests. If a wait would exceed
-// RetryWaitMax or the time ctx has left, the call returns at once; Error.RetryAfter is then the answer's Retry-After,
-// or 0. A certificate that does not verify and an answer over 32 MiB are not retried. Redirects are never followed.
+// RetryWaitMax or the time ctx has left, the call returns at once with the Retry-After of the response in
+// Error.RetryAfter. A certificate that does not verify and an answer over 32 MiB are not retried. Redirects are never followed.
 //
 // # Reminders
 //

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/signforms/signforms-go/internal/call"
 )
 
 // The kinds of errors, for [errors.Is]. Every error of a call matches at least one of these, or its context's error.
@@ -30,8 +32,7 @@ var (
 	// reminder matches ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
 	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the
-	// reminder limit before sending (Error.Attempts is 0). Nothing was executed. Error.RetryAfter says how long to wait; 0 when
-	// the service did not say.
+	// reminder limit before sending (Error.Attempts is 0). Nothing was executed. Error.RetryAfter is how long to wait.
 	ErrRateLimited = errors.New("rate limited")
 	// ErrUnavailable: no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without
 	// a known code, leaves a void in doubt, or holds other records than the one asked for. If Error.Attempts is
@@ -50,8 +51,9 @@ var (
 )
 
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent
-// nothing. Its text has the call, the status, Code, Message and the first Fields, and never more of the answer. One
-// that you build in a fake matches the sentinels of its StatusCode: &Error{StatusCode: 404} matches ErrNotFound.
+// nothing. Its text has the call, the status, Code, Message and the first Fields, and never more of the response. An
+// Error that you build in a fake matches what a call of its Operation with a response of its StatusCode and Code matches:
+// &Error{StatusCode: 404} matches ErrNotFound.
 type Error struct {
 	// Call names the call that failed, such as "get document". If it is empty, the text begins with Operation.
 	Call string
@@ -68,8 +70,10 @@ type Error struct {
 	Message string
 	// RequestID is the x-request-id of the call, the same for its retries. It is empty when no attempt was made.
 	RequestID string
-	// RetryAfter is how long to wait, as the service or the reminder budget says. It is 0 when neither does. For a
-	// reminder, what the service says counts for at most 24 h: its 429 closes the budget for no longer.
+	// RetryAfter is how long to wait before a further call, as the service or the reminder budget reported. If neither
+	// did, an error of a call that matches ErrRateLimited or ErrUnavailable has a default: 15 min for a reminder that the
+	// service limited, 1 s otherwise. The text of the error does not show it. A Retry-After for a reminder counts for at
+	// most 24 h: a 429 closes the budget for no longer.
 	RetryAfter time.Duration
 	// Attempts is the number of attempts, which includes those that could not connect. It is 0 if the SDK made none: an
 	// input is wrong, ctx had ended, or the reminder budget gave no slot.
@@ -82,8 +86,9 @@ type Error struct {
 	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
 	Body RawResponse `json:"-"`
 
-	kinds []error // nil: those of StatusCode
-	cause error
+	kinds   []error // nil: those of StatusCode
+	cause   error
+	assumed time.Duration // the RetryAfter that nobody reported; not printed
 }
 
 // FieldError is one wrong input: the Go name of the field, such as Receivers[2].Email, and the rule that it breaks. It
@@ -123,7 +128,7 @@ func (e *Error) Error() string {
 	if e.Attempts > 1 {
 		text += fmt.Sprintf(" (after %d attempts)", e.Attempts)
 	}
-	if e.RetryAfter > 0 {
+	if e.RetryAfter > 0 && e.RetryAfter != e.assumed {
 		up := min(e.RetryAfter, math.MaxInt64-time.Second) + time.Second - 1
 		text += fmt.Sprintf(" (retry after %s)", up.Truncate(time.Second))
 	}
@@ -145,9 +150,16 @@ func (e *Error) fieldText() string {
 	return strings.Join(texts, "; ")
 }
 
-// Format prints the result of [Error.Error] for every verb. It has a value receiver because fmt would print the fields
-// of an Error that is not a pointer, and the cause with them.
-func (e Error) Format(w fmt.State, verb rune) { fmt.Fprintf(w, fmt.FormatString(w, verb), e.Error()) }
+// Format prints the result of [Error.Error] for every verb. %+v prints all fields but Body after it. Format has a value
+// receiver because fmt would print the fields of an Error that is not a pointer, and the cause with them.
+func (e Error) Format(w fmt.State, verb rune) {
+	if verb != 'v' || !w.Flag('+') {
+		fmt.Fprintf(w, fmt.FormatString(w, verb), e.Error())
+		return
+	}
+	fmt.Fprintf(w, "%s {Call:%q Operation:%q StatusCode:%d Code:%q Message:%q RequestID:%q RetryAfter:%s Attempts:%d Fields:%q Yielded:%d Reported:%d}",
+		e.Error(), e.Call, e.Operation, e.StatusCode, e.Code, e.Message, e.RequestID, e.RetryAfter, e.Attempts, e.Fields, e.Yielded, e.Reported)
+}
 
 // Unwrap returns the sentinels that e matches and its cause, if any, such as context.Canceled or a network error.
 func (e *Error) Unwrap() []error {
@@ -161,10 +173,13 @@ func (e *Error) Unwrap() []error {
 }
 
 func (e *Error) sentinels() []error {
-	if e.kinds == nil && e.StatusCode != 0 {
-		return answerKinds(e.Operation, e.StatusCode, e.Code)
+	switch {
+	case e.kinds != nil || e.StatusCode == 0:
+		return e.kinds
+	case (e.Operation == OpSend || e.Operation == OpRemind) && call.Outcome{Status: e.StatusCode}.MayBeDone():
+		return []error{ErrOutcomeUnknown}
 	}
-	return e.kinds
+	return answerKinds(e.Operation, e.StatusCode, e.Code)
 }
 
 // statusAdvice says what to do about statuses that often come from a gateway, whose messages seldom help.

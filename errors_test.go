@@ -2,6 +2,7 @@ package signforms_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -289,13 +290,55 @@ func TestEveryAnswerMatchesASentinel(t *testing.T) {
 	}
 }
 
-// TestHandMadeErrorsMatch what the same answer to a list would: fakes return them.
+// TestHandMadeErrorsMatch what a call with that response returns: fakes return them.
 func TestHandMadeErrorsMatch(t *testing.T) {
 	for status, want := range map[int]error{404: signforms.ErrNotFound, 429: signforms.ErrRateLimited, 503: signforms.ErrUnavailable} {
 		clienttest.RequireMatches(t, &signforms.Error{StatusCode: status}, want)
 	}
+	for _, status := range []int{200, 307, 400, 408, 409, 429, 499, 500, 503} {
+		for _, call := range clienttest.Calls {
+			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, `{"success":false}`), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+			clienttest.RequireMatches(t, &signforms.Error{Operation: call.Op, StatusCode: status}, matched(err)...)
+		}
+	}
 	clienttest.RequireMatches(t, &signforms.Error{})
 	require.NotContains(t, (&signforms.Error{StatusCode: 404}).Unwrap(), nil, "no cause")
+}
+
+func TestError_Format(t *testing.T) {
+	err := clienttest.CallOf(t, "Documents.Get").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, `{"message":"none","secret":"`+secretMail+`"}`)))
+	e := clienttest.AsError(t, err)
+	require.Equal(t, e.Error(), fmt.Sprintf("%v", err))
+	require.Equal(t, e.Error()+` {Call:"get document" Operation:"list documents" StatusCode:404 Code:"" Message:"none" RequestID:"`+e.RequestID+
+		`" RetryAfter:0s Attempts:1 Fields:[] Yielded:0 Reported:0}`, fmt.Sprintf("%+v", err))
+	require.Contains(t, fmt.Sprintf("%+v", &signforms.Error{Fields: []signforms.FieldError{{Field: "Limit", Problem: "must be 1"}}}), `Fields:["Limit must be 1"]`)
+}
+
+// TestError_retryAfterIsSet in every error of a call that a user is told to repeat.
+func TestError_retryAfterIsSet(t *testing.T) {
+	for _, status := range []int{408, 429, 499, 503} {
+		for _, header := range []string{"", "0", "Fri, 31 Dec 1999 23:59:59 GMT"} {
+			for _, call := range clienttest.Calls {
+				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+					resp := clienttest.Reply(req, status, "{}")
+					resp.Header.Set("Retry-After", header)
+					return resp, nil
+				}), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+				want := time.Second
+				if call.Op == signforms.OpRemind {
+					want = 15 * time.Minute
+				}
+				if errors.Is(err, signforms.ErrOutcomeUnknown) {
+					want = 0
+				}
+				require.Equal(t, want, clienttest.AsError(t, err).RetryAfter, "%s: %d with %q", call.Name, status, header)
+				require.NotContains(t, err.Error(), "retry after")
+			}
+		}
+	}
+	unreachable := clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") })
+	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, unreachable))
+	require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
 }
 
 // TestEnormousRetryAfter: the longest waits are shown as they are, and a reminder's error agrees with its budget.

@@ -50,12 +50,14 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 		RemindersSent: answer.remindersSent(), Raw: run.last.Body}, nil
 }
 
-// RemindOutcome is the result for one reference given to RemindAll.
+// RemindOutcome is the result for one reference given to RemindAll, or the end of the sequence.
 type RemindOutcome struct {
+	// Ref is the reference. It is zero in the element that ends the sequence with an error.
 	Ref DocumentRef
-	// Index is the position of Ref in the references given to RemindAll, from 0.
+	// Index is the position of Ref in the references given to RemindAll, from 0. In the element that ends the sequence
+	// with an error it is the position of the first reference that still has to be reminded.
 	Index int
-	// Result is nil when the reminder failed.
+	// Result is nil if the reminder failed.
 	Result *RemindResult
 }
 
@@ -63,27 +65,34 @@ type RemindOutcome struct {
 // slots as long as ctx allows, whatever Options.ReminderMaxWait says: five documents every 15 minutes.
 // A refused or failed reminder is that document's own error and does not stop the rest.
 //
-// An error that every later document would meet is yielded once and ends the sequence: ctx has ended or its deadline
-// comes before the next slot, ErrForbidden, or the LimitStore does not respond (ErrUnavailable with Error.Attempts 0).
-//
-// To resume after the last outcome out, pass refs[out.Index:] if it had an error, else refs[out.Index+1:]. After
-// ErrOutcomeUnknown look first, and pass refs[out.Index+1:].
+// An error that every later document would meet ends the sequence: ctx has ended or its deadline comes before the next
+// slot, ErrForbidden, or the LimitStore does not respond (ErrUnavailable with Error.Attempts 0). It comes in an element
+// of its own, with a zero Ref and the Index at which to continue: pass refs[out.Index:] later. A document whose own
+// reminder ended with ErrOutcomeUnknown has its element before, and is not among them.
 func (s *DocumentsService) RemindAll(ctx context.Context, refs []DocumentRef) iter.Seq2[RemindOutcome, error] {
 	return func(yield func(RemindOutcome, error) bool) {
 		for i, ref := range refs {
 			res, err := s.remind(ctx, ref, -1)
-			out := RemindOutcome{Ref: ref, Index: i, Result: res}
-			if !yield(out, err) || ctx == nil || failsTheRest(ctx, err) {
+			if failsTheRest(ctx, err) {
+				yield(RemindOutcome{Index: i}, err)
+				return
+			}
+			if !yield(RemindOutcome{Ref: ref, Index: i, Result: res}, err) {
 				return
 			}
 		}
 	}
 }
 
-// failsTheRest reports whether every later reminder would fail with the same error.
+// failsTheRest reports whether a reminder was not sent for a reason that every later one would meet.
 func failsTheRest(ctx context.Context, err error) bool {
-	return errors.Is(err, errPastDeadline) || errors.Is(err, ErrForbidden) || errors.Is(err, errStoreAway) ||
-		ctx.Err() != nil && errors.Is(err, ctx.Err())
+	switch {
+	case err == nil || errors.Is(err, ErrOutcomeUnknown):
+		return false
+	case ctx == nil || errors.Is(err, errPastDeadline) || errors.Is(err, ErrForbidden) || errors.Is(err, errStoreAway):
+		return true
+	}
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // Budget is how much of the reminder budget is left.

@@ -100,9 +100,12 @@ func TestRemindAllYieldsTheContextsErrorOnce(t *testing.T) {
 				var last error
 				for out, err := range documents.RemindAll(ctx, refs) {
 					require.NoError(t, last, "an outcome after the context's error")
-					require.Equal(t, refs[done], out.Ref)
+					require.Equal(t, done, out.Index)
 					if last = err; err == nil {
+						require.Equal(t, refs[done], out.Ref)
 						done++
+					} else {
+						require.Zero(t, out.Ref)
 					}
 				}
 				require.ErrorIs(t, last, c.kind)
@@ -113,6 +116,31 @@ func TestRemindAllYieldsTheContextsErrorOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A reminder whose outcome is unknown has its own element, and the end of the sequence comes after it.
+func TestRemindAll_contextEndsDuringAReminder(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	service := &clienttest.Trips{Answer: func(n int, req *http.Request) (*http.Response, error) {
+		if n == 1 {
+			cancel()
+			return nil, req.Context().Err()
+		}
+		return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
+	}}
+	documents := clienttest.BudgetClient(t, service, signforms.Options{})
+	refs := clienttest.DocNumbers(4)
+	var outs []signforms.RemindOutcome
+	var errs []error
+	for out, err := range documents.RemindAll(ctx, refs) {
+		outs, errs = append(outs, signforms.RemindOutcome{Ref: out.Ref, Index: out.Index}), append(errs, err)
+	}
+	require.Equal(t, []signforms.RemindOutcome{{Ref: refs[0], Index: 0}, {Ref: refs[1], Index: 1}, {Index: 2}}, outs)
+	require.NoError(t, errs[0])
+	clienttest.RequireMatches(t, errs[1], signforms.ErrOutcomeUnknown)
+	clienttest.RequireMatches(t, errs[2])
+	require.ErrorIs(t, errs[2], context.Canceled)
+	require.Equal(t, 2, service.Count())
 }
 
 // The call that a 429 stops before the deadline is the last, though it had an attempt.
@@ -205,7 +233,7 @@ func TestRemindAllEndsWhereTheRestWouldFailToo(t *testing.T) {
 				outcomes := 0
 				for out, err := range documents.RemindAll(t.Context(), clienttest.DocNumbers(146)) {
 					require.ErrorIs(t, err, c.kind)
-					require.Zero(t, out.Index)
+					require.Equal(t, signforms.RemindOutcome{}, out)
 					outcomes++
 				}
 				require.Equal(t, 1, outcomes)

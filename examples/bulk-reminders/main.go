@@ -75,7 +75,7 @@ func remind(ctx context.Context, service *target.Service, refs []signforms.Docum
 		switch {
 		case err == nil:
 			fmt.Printf("%3d of %d: %s: %s", outcome.Index+1, len(refs), outcome.Ref, outcome.Result.Message)
-		case ctx.Err() != nil:
+		case outcome.Ref == signforms.DocumentRef{}: // the end: refs[outcome.Index:] are left
 			fmt.Println("stopped:", err)
 			return failed + left
 		default:

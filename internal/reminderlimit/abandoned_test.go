@@ -64,7 +64,7 @@ func TestSlotWhoseAnswerIsLostIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 		time.Sleep(16*time.Minute + 31*time.Second - 1)
 		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 		time.Sleep(time.Nanosecond)
@@ -100,7 +100,7 @@ func TestPanicOfAStore(t *testing.T) {
 	store.BeforeTake = func(context.Context) error { panic("in the store") }
 	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
 	_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-	clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+	clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 	require.ErrorContains(t, err, "a method panicked: in the store")
 
 	store, attempts := clienttest.NewOddStore(), 0
@@ -118,7 +118,7 @@ func TestStoreErrorsDoNotMatchOurSentinels(t *testing.T) {
 		store.BeforeTake = func(context.Context) error { return own }
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
 	}
 }

@@ -254,6 +254,6 @@ func TestErrorTextOfTheBudget(t *testing.T) {
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
 		clienttest.UseUp(t, documents)
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up: wait, use RemindAll, or set Options.ReminderMaxWait (retry after 15m1s)")
+		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up for longer than Options.ReminderMaxWait (0s): wait, use RemindAll, or allow more (retry after 15m1s)")
 	})
 }

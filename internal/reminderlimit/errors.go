@@ -5,7 +5,8 @@ import "time"
 // A WaitError says that a slot comes later than the caller may wait for it.
 type WaitError struct {
 	Wait time.Duration // until the slot, from now
-	// PastDeadline is true when it is ctx that ends before, and false when it is the caller's own limit.
+	// PastDeadline is true if ctx's deadline is the limit that was hit, and false if it is the caller's own, which is
+	// earlier.
 	PastDeadline bool
 }
 

@@ -50,10 +50,10 @@ func (c *caller) refuse(at time.Time) error {
 	wait := time.Until(at)
 	switch {
 	case wait <= 0:
+	case !c.latest.IsZero() && at.After(c.latest) && (c.deadline.IsZero() || c.latest.Before(c.deadline)):
+		return &WaitError{Wait: wait}
 	case !c.deadline.IsZero() && at.After(c.deadline):
 		return &WaitError{Wait: wait, PastDeadline: true}
-	case !c.latest.IsZero() && at.After(c.latest):
-		return &WaitError{Wait: wait}
 	}
 	return nil
 }

@@ -76,12 +76,12 @@ func TestStoreThatDoesNotReturn(t *testing.T) {
 		for range 3 {
 			within(t, storeTime, func() {
 				_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 				require.ErrorContains(t, err, "a method did not return within 3s")
 			})
 			within(t, storeTime, func() {
 				_, err := documents.ReminderBudget(t.Context())
-				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+				clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			within(t, time.Second+2*grace, func() {
@@ -144,7 +144,7 @@ func TestStoreThatDoesNotReturnFailsAllWaiters(t *testing.T) {
 				all.Go(func() {
 					within(t, storeTime, func() {
 						_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-						clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+						clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 						require.ErrorContains(t, err, "a method did not return within 3s")
 					})
 				})
@@ -176,7 +176,7 @@ func TestSlowStoreHoldsUpNoWaiter(t *testing.T) {
 						sent.Add(1)
 						return
 					}
-					clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+					clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 					require.ErrorContains(t, err, "it took longer than 3s for the calls before this one")
 				})
 			})

@@ -215,7 +215,7 @@ func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		store.BeforeTake = func(context.Context) error { return errors.New("dial tcp 10.0.0.7:6379: connection refused") }
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 		require.ErrorContains(t, err, "the limit store did not answer, so nothing was sent")
 		store.BeforeTake = func(context.Context) error { return errors.New(strings.Repeat("long ", 100)) }
 		_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
@@ -224,10 +224,10 @@ func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 		store.BeforeTake, store.BeforePeek = clienttest.Hangs, clienttest.Hangs
 		start := time.Now()
 		_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
-		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 		require.Equal(t, 3*time.Second, time.Since(start), "a store that clienttest.Hangs")
 		_, err = documents.ReminderBudget(t.Context())
-		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, 0)
+		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
