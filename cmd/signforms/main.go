@@ -28,7 +28,7 @@ func main() {
 // runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
 func runProcess(replaced replaced) int {
 	log.SetOutput(withoutIdle{os.Stderr})
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		ends = append(ends, syscall.SIGHUP) // the terminal was closed
 	}

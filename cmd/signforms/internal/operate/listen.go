@@ -11,8 +11,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,7 @@ type listener struct {
 	secret         string
 	stdout, stderr io.Writer
 	posts          sync.WaitGroup
+	end            context.CancelFunc // ends listen, as Ctrl+C does
 
 	mu sync.Mutex // for stdout
 }
@@ -51,7 +54,7 @@ line for each delivery, and reports the answer to the sandbox. Without --forward
 
 When the connection is lost, listen says so and connects again. Attempts that were not reported by then have failed:
 the sandbox repeats them by its schedule, so your program may get a delivery twice. Listen adds webhooks of its own to
-the sandbox, and removes them at its end unless it is killed.`,
+the sandbox. It removes them at its end, which is Ctrl+C or a closed standard output, unless it is killed.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -81,14 +84,18 @@ func (l *listener) run(cmd *cobra.Command) error {
 	}
 	l.id = strings.ToLower(rand.Text())
 	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if err := l.open(cmd.Context()); err != nil {
+	signal.Ignore(syscall.SIGPIPE) // it would end the program before the webhooks are removed
+	ctx, end := context.WithCancel(cmd.Context())
+	defer end()
+	l.end = end
+	if err := l.open(ctx); err != nil {
 		return l.sandbox.explain(err)
 	}
-	err = l.listen(cmd.Context())
+	err = l.listen(ctx)
 	l.posts.Wait()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if closed := l.client.Delete(ctx, "/relays/"+l.id); closed != nil {
+	if closed := l.client.Delete(within, "/relays/"+l.id); closed != nil {
 		fmt.Fprintf(l.stderr, "the webhooks of this listener could not be removed: %v\n", closed)
 	}
 	return err
@@ -258,11 +265,15 @@ func (l *listener) tell(attempt wire.RelayedAttempt, answer wire.RelayedAnswer, 
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var err error
 	if l.sandbox.json {
-		cli.EncodeJSON(l.stdout, line, "") // Stdout keeps the error
-		return
+		err = cli.EncodeJSON(l.stdout, line, "")
+	} else {
+		_, err = fmt.Fprintln(l.stdout, line.text())
 	}
-	fmt.Fprintln(l.stdout, line.text())
+	if err != nil { // nobody reads the lines; Stdout keeps the error
+		l.end()
+	}
 }
 
 // text returns the line for people.
