@@ -54,13 +54,14 @@ func Secret(stderr io.Writer, file, variable string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(strings.TrimSpace(string(text))) == 0 {
+	secret := strings.TrimSpace(strings.TrimPrefix(string(text), "\ufeff")) // editors on Windows write a byte order mark
+	if secret == "" {
 		return "", fmt.Errorf("%s is empty", file)
 	}
 	if openTo(file, 0o044) {
 		fmt.Fprintf(stderr, "signforms: %s holds a secret, and others on this machine can read it: chmod 600 it\n", Plain(file))
 	}
-	return strings.TrimSpace(string(text)), nil
+	return secret, nil
 }
 
 // openTo reports whether a regular file has one of these permissions. On Windows, where access is not in them, it

@@ -16,13 +16,16 @@ import (
 // Output is how a command prints records.
 type Output struct {
 	JSON, CSV bool
+	BOM       bool // CSV that begins with a byte order mark
 }
 
 // AddFlags adds --json and --csv.
 func (o *Output) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.JSON, "json", false, "print one JSON record a line")
 	cmd.Flags().BoolVar(&o.CSV, "csv", false, "print CSV with a header line")
+	cmd.Flags().BoolVar(&o.BOM, "bom", false, "print CSV that begins with a byte order mark, as Excel on Windows needs it")
 	Alternatives(cmd, false, "csv", "json")
+	Alternatives(cmd, false, "bom", "json")
 }
 
 // Column is one column of a table or of CSV.
@@ -52,6 +55,7 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 		p.record = func(v T) error { return EncodeJSON(w, shape(v), "") }
 		return p
 	}
+	o.CSV = o.CSV || o.BOM
 	var header []string
 	for _, c := range columns {
 		switch {
@@ -95,6 +99,9 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 	}
 	if o.CSV {
 		p.none = func() error { return first(header) }
+	}
+	if o.BOM {
+		header[0] = "\ufeff" + header[0]
 	}
 	return p
 }

@@ -38,9 +38,16 @@ func newReader(text []byte) *csv.Reader {
 
 // readPeople reads a CSV file. It also returns the header as it is.
 func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, err error) {
+	if bytes.IndexByte(text, 0) >= 0 || bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return nil, nil, errors.New("it is UTF-16, or has a NUL character: save it as UTF-8, in Excel as \"CSV UTF-8\"")
+	}
 	body := bytes.TrimPrefix(text, bom)
 	in := newReader(body)
 	names, err := in.Read()
+	if err == nil && len(names) == 2 && strings.EqualFold(names[0], "sep=") && names[1] == "" { // for Excel
+		in.FieldsPerRecord = 0
+		names, err = in.Read()
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("its first line must name the columns: %w", err)
 	}

@@ -58,34 +58,71 @@ func (b *batch) open(path string, o signforms.Options, header ...[]string) (*sig
 	header = append(header, []string{"service", b.conn.BaseURL()}, []string{"account", b.conn.Account()},
 		[]string{"line", "state", "id", "reason"})
 	r := &results{path: path, comma: ',', rows: map[string]row{}}
-	_, err := os.Lstat(path)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
+	err := error(nil)
+	if _, missing := os.Lstat(path); errors.Is(missing, fs.ErrNotExist) {
+		err = create(path, header)
+	}
 	if err == nil {
-		r.f = f
-		err = r.begin(isNew, header)
+		r.f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0o600)
+	}
+	if err == nil {
+		err = r.begin(header)
 	}
 	if err != nil {
-		f.Close()
+		r.f.Close()
 		return nil, cli.UsageError("nothing was sent: %s: %w", path, cli.PathCause(err))
 	}
 	b.results, o.HTTPClient = r, &http.Client{Transport: r}
 	return b.conn.Client(o)
 }
 
-func (r *results) begin(isNew bool, header [][]string) error {
+// create makes a results file with its header. A killed run leaves no part of the header, because an empty file may
+// be one that has lost its rows. A file of another process that was faster stays.
+func create(path string, header [][]string) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	if err := writeHeader(f, header); err != nil {
+		return err
+	}
+	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
+			err = writeHeader(f, header)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(path))
+}
+
+func writeHeader(f *os.File, header [][]string) error {
+	_, err := f.Write(lines(header, ','))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func (r *results) begin(header [][]string) error {
+	if info, err := r.f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return cmp.Or(err, errNotRegular)
+	}
 	if filelock.Try(r.f) != nil {
 		return errors.New("another process uses it: wait until it ends, or end it")
 	}
 	text, err := cli.ReadAll(r.f, r.path, maxFile)
-	if err != nil || !isNew || len(text) > 0 { // an empty file may have lost its rows
-		return cmp.Or(err, r.read(text, header))
-	}
-	if err = r.write(header); err != nil {
-		os.Remove(r.path)
-		return err
-	}
-	return atomicfile.SyncDir(filepath.Dir(r.path))
+	return cmp.Or(err, r.read(text, header))
+}
+
+var errNotRegular = errors.New("it is no regular file: what was sent could not be found there by the next run. Write it to a file first")
+
+// lines returns rows as CSV.
+func lines(rows [][]string, comma rune) []byte {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Comma = comma
+	w.WriteAll(rows)
+	return b.Bytes()
 }
 
 // close removes a file without rows.
@@ -150,11 +187,8 @@ func (r *results) write(rows [][]string) error {
 	if !r.untouched() {
 		return errors.New("it was edited while the run went on: bring back what it was, and add what was printed since")
 	}
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.Comma = r.comma
-	w.WriteAll(rows)
-	_, err := r.f.Write(b.Bytes())
+	text := lines(rows, r.comma)
+	_, err := r.f.Write(text)
 	if err == nil {
 		err = r.f.Sync()
 	}
@@ -162,7 +196,7 @@ func (r *results) write(rows [][]string) error {
 		r.f.Truncate(r.size) // what a full disk left of it
 		return err
 	}
-	r.size += int64(b.Len())
+	r.size += int64(len(text))
 	return nil
 }
 

@@ -111,18 +111,35 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 const maxFile = 64 << 20
 
 // runFile sends to each line of a file, or does what --rest and --unknown say with it.
+// resultsEnd ends the name of the results file of a FILE.
+const resultsEnd = ".results.csv"
+
+// regular reports whether a results file could stand beside a file: not of a pipe, nor of standard input as the system
+// names it, even where a file is redirected to that. It reports true if there is no file.
+func regular(name string) bool {
+	info, err := os.Stat(name)
+	full, _ := filepath.Abs(name)
+	return err != nil || info.Mode().IsRegular() && !strings.HasPrefix(full, "/dev/fd/") && !strings.HasPrefix(full, "/proc/") && full != os.Stdin.Name()
+}
+
 func (c *sendCommand) runFile(cmd *cobra.Command) error {
+	if !regular(c.file) {
+		return cli.UsageError("--csv: %s: %w", c.file, errNotRegular)
+	}
 	text, err := cli.ReadFile(c.file, maxFile)
 	if err != nil {
 		return cli.UsageError("--csv: %w", err)
 	}
 	people, header, err := c.readPeople(text)
+	if _, missing := os.Lstat(c.file + resultsEnd); err != nil && missing == nil {
+		err = fmt.Errorf("%w; it was right when %s began: undo the edit", err, c.file+resultsEnd)
+	}
 	if err != nil {
 		return cli.UsageError("%s: %w", c.file, err)
 	}
 	sum := sha256.Sum256(text)
 	kind := map[bool]string{false: "template", true: "form"}[c.form]
-	client, err := c.open(c.file+".results.csv", signforms.Options{}, []string{"results of", "send"},
+	client, err := c.open(c.file+resultsEnd, signforms.Options{}, []string{"results of", "send"},
 		[]string{"file", hex.EncodeToString(sum[:])}, []string{kind, strings.ToLower(c.id)})
 	if err != nil {
 		return err
@@ -143,11 +160,38 @@ func (c *sendCommand) runFile(cmd *cobra.Command) error {
 	if wrong := c.wrongLines(people); len(wrong) > 0 {
 		return cli.UsageError("nothing was sent: %s:\n%w", c.file, errors.Join(wrong...))
 	}
+	if err := c.checkRoles(cmd.Context(), client, people); err != nil {
+		return cli.UsageError("nothing was sent: %s: %w", c.file, err)
+	}
 	var items []item
 	for _, p := range people {
 		items = append(items, c.item(client, p))
 	}
 	return c.batch.run(cmd, items)
+}
+
+// checkRoles refuses a role that the template does not have. Where the service does not return the template with its
+// roles, the service refuses the sends itself.
+func (c *sendCommand) checkRoles(ctx context.Context, client *signforms.Client, people []mailing) error {
+	if c.form {
+		return nil
+	}
+	t, err := client.Templates.Get(ctx, c.id)
+	if err != nil || len(t.Roles) == 0 {
+		return nil
+	}
+	var roles []string
+	for _, r := range t.Roles {
+		roles = append(roles, r.Title)
+	}
+	for _, p := range people {
+		for _, r := range p.receivers {
+			if !slices.Contains(roles, r.RoleTitle) {
+				return fmt.Errorf("line %s: the template has no role %q; it has %s", p.line, r.RoleTitle, strings.Trim(fmt.Sprintf("%q", roles), "[]"))
+			}
+		}
+	}
+	return nil
 }
 
 // writeRest moves the lines that are to do to another file. It marks them before that file is there, so that no line is
