@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -102,4 +103,20 @@ func TestVerifierEvents(t *testing.T) {
 	events, err = v.Events(signed(secret, "1795176000", form), []byte(" "+form))
 	require.NoError(t, err)
 	require.Equal(t, form, string(events[0].Raw()), "what was authenticated is what is decoded")
+}
+
+// The memory of a body is used again for the next delivery. The events of the one before must not change with it.
+func TestHandler_eventsMayBeKept(t *testing.T) {
+	var kept []webhook.Event
+	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(_ context.Context, ev webhook.Event) error {
+		kept = append(kept, ev)
+		return nil
+	}}, nil)
+	for i := range 20 {
+		requireAnswer(t, serve(h, fmt.Sprintf(`[{"formResponseId":"r%02d"}]`, i)), 200, `{"status":"ok"}`)
+	}
+	for i, ev := range kept {
+		require.Equal(t, fmt.Sprintf("r%02d", i), ev.SubjectID())
+		require.Equal(t, fmt.Sprintf(`{"formResponseId":"r%02d"}`, i), string(ev.Raw()))
+	}
 }

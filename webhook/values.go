@@ -14,15 +14,18 @@ func (d *decoder) left() int { return len(d.text) - d.scan.Pos() }
 
 // content returns a string's content: a part of the payload, or a copy when it contains escapes.
 func (d *decoder) content(t jsonscan.Text) string {
-	if t.Escaped { // apart from the rest, so that it is inlined
-		return unescaped(d.src, t)
+	if t.Escaped {
+		return unescaped(d.src[t.Start:t.End])
 	}
 	return d.text[t.Start:t.End]
 }
 
-func unescaped(src []byte, t jsonscan.Text) string {
+// unescaped is not inlined, so that content is.
+//
+//go:noinline
+func unescaped(raw []byte) string {
 	var few [256]byte
-	return string(jsonscan.Unescape(few[:0], src[t.Start:t.End]))
+	return string(jsonscan.Unescape(few[:0], raw))
 }
 
 // What a FieldError says that a field should be.
