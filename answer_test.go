@@ -178,7 +178,7 @@ func TestOddFieldsAreRead(t *testing.T) {
 		"pagination":{"currentPage":"1","totalPages":2,"totalDocuments":"many"},"documents":[
 		{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","name":12,"isArchived":"true","isAllSigned":1,"isSigningOrderData":"yes","status":true,
 		 "createdAt":"","updatedAt":"yesterday","signers":{"email":"ann@example.com","signingOrderNo":"2","hasDeclined":"false"},
-		 "totalRespondants":"3","totalSignedRespondants":2.5,"documentUrl":["x"],"roles":null},
+		 "documentUrl":["x"]},
 		{"documentId":"3f9779c6-981a-4884-a0b2-21fc0e9a7283","documentName":"A & B <c>","createdAt":1794996930125,"updatedAt":17949969301,
 		 "signers":[{"name":5,"signingOrderNo":1e99}], "":1, "-":1}]}`))
 	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
@@ -187,7 +187,7 @@ func TestOddFieldsAreRead(t *testing.T) {
 	require.Nil(t, page.Total, "documentsCount may count this page alone")
 	require.Equal(t, 2, page.Next)
 	require.Equal(t, []signforms.Document{
-		{ID: clienttest.PDFID, Name: "12", IsArchived: true, IsAllSigned: true, Status: "true", TotalRespondents: 3,
+		{ID: clienttest.PDFID, Name: "12", IsArchived: true, IsAllSigned: true, Status: "true",
 			Signers: []signforms.Signer{{Email: "ann@example.com", SigningOrderNo: 2}}},
 		{ID: "3f9779c6-981a-4884-a0b2-21fc0e9a7283", Name: "A & B <c>", CreatedAt: time.Date(2026, 11, 18, 10, 15, 30, 125e6, time.UTC),
 			Signers: []signforms.Signer{{Name: "5"}}},
@@ -244,7 +244,11 @@ func TestByteOrderMarkIsSkipped(t *testing.T) {
 		err := call.Do(t.Context(), c)
 		if err != nil { // it was read, and lacks the record
 			require.ErrorIs(t, err, signforms.ErrNotFound, call.Name)
+			require.Equal(t, clienttest.AnyAnswer, string(clienttest.AsError(t, err).Body))
 		}
+		raw, err := c.Do(t.Context(), signforms.Request{Path: "/any"}, nil)
+		require.NoError(t, err)
+		require.Equal(t, clienttest.AnyAnswer, string(raw), "without the mark")
 		err = call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, mark+`{"message":"No such thing","code":"not_found"}`)))
 		require.Equal(t, "No such thing", clienttest.AsError(t, err).Message)
 		require.Equal(t, "not_found", clienttest.AsError(t, err).Code)

@@ -139,7 +139,9 @@ func fill(o call.Outcome, out any) (failed bool, err error) {
 }
 
 // text returns the body without the byte order mark that some servers write, and white space around it.
-func text(o call.Outcome) []byte { return bytes.TrimSpace(bytes.TrimPrefix(o.Body, []byte("\ufeff"))) }
+func text(o call.Outcome) []byte { return bytes.TrimSpace(bytes.TrimPrefix(o.Body, byteOrderMark)) }
+
+var byteOrderMark = []byte("\ufeff")
 
 var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
@@ -200,7 +202,7 @@ func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Dat
 func (w *wireAction) known() DocumentStatus {
 	for _, s := range []DocumentStatus{w.Status, w.Data.Status} {
 		s = DocumentStatus(strings.ToUpper(string(s))).normal()
-		if slices.Contains(DocumentStatuses(), s) {
+		if slices.Contains(documentStatuses, s) {
 			return s
 		}
 	}

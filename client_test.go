@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/http/cookiejar"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -80,16 +79,16 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 
 func TestBaseURL(t *testing.T) {
 	const absolute, parsed, bare = "must begin with http:// or https:// and a host", "cannot be parsed", "must have no user, query or fragment"
-	const host, path = "must have its host in small ASCII letters", "must have a path without escapes"
+	const host, path, port = "must have a host of ASCII letters", "must have a path without escapes", "must have a port from 1"
 	for in, want := range map[string]string{
 		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
-		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute, "HTTPS://x": absolute,
+		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
 		"https://a b/": parsed, "https://[::1": parsed, "https://x/%zz": parsed, "https://x\n": parsed, "http://x:port": parsed,
-		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare,
-		"https://bücher.example/": host, "https://b%C3%BCcher.example": host, "https://X.example": host, "https://x.": host,
-		"https://x:0443": host, "https://x:443": host, "http://x:80/v1": host, "https://x:": host, "https://a..b": host, "https://.": host,
-		"https://[FE80::1%25eth0]": host, "https://[0:0:0:0:0:0:0:1]": "shortest form", "https://[::0001]": "shortest form",
-		"https://x/a//b": path, "https://x//a": path, "https://x/a/../b": path, "https://x/./b": path, "https://x/a/%2e%2E/b": path,
+		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare, "https://x#": bare,
+		"https://x:0": port, "https://x:65536": port, "https://x:99999999999999999999": port,
+		"https://bücher.example/": host, "https://b%C3%BCcher.example": host, "https://a..b": host, "https://.": host, "https://x..": host,
+		"https://[FE80::1%25eth0]": host,
+		"https://x/a//b":           path, "https://x//a": path, "https://x/a/../b": path, "https://x/./b": path, "https://x/a/%2e%2E/b": path,
 		"https://x/a/..": path, "https://x/%61": path, "https://x/a%2fb": path, "https://x/ü": path, "https://x/a b": path,
 	} {
 		_, err := signforms.New(in, clienttest.APIKey, nil)
@@ -99,9 +98,11 @@ func TestBaseURL(t *testing.T) {
 		"https://x": "https://x", "http://host/a/B/": "http://host/a/B", "https://[::1]:8443": "https://[::1]:8443", "https://x//": "https://x",
 		"https://xn--bcher-kva.example/": "https://xn--bcher-kva.example", "http://127.0.0.1:443": "http://127.0.0.1:443",
 		"https://my_host:8080/api/v1.2/~me": "https://my_host:8080/api/v1.2/~me",
+		"HTTPS://API.Example.COM:443/V1":    "https://api.example.com/V1", "http://x:80": "http://x", "https://x:0443": "https://x", "https://x:": "https://x",
+		"https://x.": "https://x.", "https://x.:443/v1": "https://x./v1", "https://[0:0:0:0:0:0:0:1]": "https://[::1]", "https://[FE80::1]": "https://[fe80::1]",
 	} {
 		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
-		client, err := signforms.New(in, clienttest.APIKey, &signforms.Options{HTTPClient: &http.Client{Transport: rec}})
+		client, err := signforms.New(in, clienttest.APIKey, &signforms.Options{Transport: rec})
 		require.NoError(t, err, in)
 		require.Equal(t, want, client.BaseURL())
 		require.NoError(t, clienttest.Second(client.Documents.List(t.Context(), signforms.DocumentListParams{})))
@@ -111,8 +112,8 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// TestTheCallersHTTPClientIsLeftAlone: only its Transport is used, and its idle connections stay open.
-func TestTheCallersHTTPClientIsLeftAlone(t *testing.T) {
+// TestNew_keepsConnections: a Transport is used as it is, without cookies, and its idle connections stay open.
+func TestNew_keepsConnections(t *testing.T) {
 	connections := map[string]bool{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connections[r.RemoteAddr] = true
@@ -123,27 +124,17 @@ func TestTheCallersHTTPClientIsLeftAlone(t *testing.T) {
 		w.WriteHeader(503) // makes the client retry, give up and clean up
 	}))
 	defer srv.Close()
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	mine := &http.Client{
-		Transport: srv.Client().Transport, Timeout: time.Nanosecond, Jar: jar,
-		CheckRedirect: func(*http.Request, []*http.Request) error { t.Error("asked about a redirect"); return nil },
-	}
-	before := *mine
 	o := clienttest.Options(nil)
-	o.HTTPClient = mine
+	o.Transport = srv.Client().Transport
 	c, err := signforms.New(srv.URL, clienttest.APIKey, o)
 	require.NoError(t, err)
-	o.MaxAttempts, o.HTTPClient.Timeout = 1, time.Nanosecond // changing Options after New changes nothing
+	o.MaxAttempts, o.Transport = 1, nil // changing Options after New changes nothing
 	for range 3 {
 		err := clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{}))
 		require.Equal(t, 503, clienttest.AsError(t, err).StatusCode)
 		require.Equal(t, 4, clienttest.AsError(t, err).Attempts)
 	}
 	require.Len(t, connections, 1, "twelve requests went through one connection")
-	require.Equal(t, before.Timeout, mine.Timeout)
-	require.Same(t, before.Transport, mine.Transport)
-	require.Same(t, before.Jar, mine.Jar)
 }
 
 func TestOnAttempt(t *testing.T) {
@@ -210,7 +201,7 @@ func TestOnCallSeesEachOperation(t *testing.T) {
 func TestOnCallHearsOfPanics(t *testing.T) {
 	var ends []error
 	c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{
-		HTTPClient: &http.Client{Transport: clienttest.Transport(func(*http.Request) (*http.Response, error) { panic("broken") })},
+		Transport: clienttest.Transport(func(*http.Request) (*http.Response, error) { panic("broken") }),
 		OnCall: func(ctx context.Context, _ signforms.Operation) (context.Context, func(error)) {
 			return ctx, func(err error) { ends = append(ends, err) }
 		},
@@ -225,15 +216,13 @@ func TestOnCallHearsOfPanics(t *testing.T) {
 
 // TestDefaultTransportAtTheCall: a program that replaces http.DefaultTransport after New, as httpmock.Activate does, has it used.
 func TestDefaultTransportAtTheCall(t *testing.T) {
-	for name, httpClient := range map[string]*http.Client{"none": nil, "without a Transport": {}} {
-		c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{HTTPClient: httpClient, MaxAttempts: 1})
-		require.NoError(t, err)
-		before := http.DefaultTransport
-		http.DefaultTransport = clienttest.Answers(200, `{"message":"Voided"}`)
-		err = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
-		http.DefaultTransport = before
-		require.NoError(t, err, name)
-	}
+	c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{MaxAttempts: 1})
+	require.NoError(t, err)
+	before := http.DefaultTransport
+	http.DefaultTransport = clienttest.Answers(200, `{"message":"Voided"}`)
+	err = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
+	http.DefaultTransport = before
+	require.NoError(t, err)
 }
 
 // TestPanicInOnAttempt reaches the goroutine that made the call, in All too, where a page may be fetched in another.
@@ -280,7 +269,6 @@ func TestNewRefusesStoresThatCannotWork(t *testing.T) {
 	for want, store := range map[string]signforms.LimitStore{
 		"LimitStore is a nil *signforms.MemoryLimitStore: leave it out for the default": none,
 		"LimitStore is a nil *signforms_test.ownStore: leave it out for the default":    (*ownStore)(nil),
-		"LimitStore is a zero MemoryLimitStore: use NewMemoryLimitStore":                &signforms.MemoryLimitStore{},
 	} {
 		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{LimitStore: store})
 		require.EqualError(t, err, "new client: invalid input: Options."+want)

@@ -3,6 +3,7 @@ package signforms
 // From a method to the wire. What an answer means: answers.go. When an attempt is repeated: internal/call/retry.go.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -213,6 +214,7 @@ func (c *caller) send(ctx context.Context, req request, wire call.Request) (*run
 	if r.last, err = c.calls.Do(ctx, wire); err != nil {
 		return nil, req.refusal(err.Error()) // only a nil context fails here: New has checked the parts of the URL
 	}
+	r.last.Body = bytes.TrimPrefix(r.last.Body, byteOrderMark)
 	if r.last.Stopped != nil {
 		r.stopped = c.stopError(r.last.Stopped, req.name)
 	}

@@ -194,7 +194,7 @@ func TestEncodedMessagesAreCleaned(t *testing.T) {
 		"mail ann&#64;example.com ok":                         "mail [email] ok",
 		"100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;": "100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;",
 	} {
-		c, err := signforms.New("https://api.example.com", key, &signforms.Options{HTTPClient: &http.Client{Transport: clienttest.Answers(404, in)}})
+		c, err := signforms.New("https://api.example.com", key, &signforms.Options{Transport: clienttest.Answers(404, in)})
 		require.NoError(t, err)
 		require.Equal(t, want, clienttest.AsError(t, void.Do(t.Context(), c)).Message, "message of %q", in)
 	}

@@ -82,7 +82,7 @@ func Example_renamedInput() {
 	}))
 	defer service.Close()
 	client, err := signforms.New(service.URL, "key", &signforms.Options{
-		HTTPClient: &http.Client{Transport: renaming{http.DefaultTransport, "page", "pageNumber"}},
+		Transport: renaming{http.DefaultTransport, "page", "pageNumber"},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -99,7 +99,7 @@ func Example_httpmock() {
 	mock := httpmock.NewMockTransport()
 	mock.RegisterResponder("GET", "https://api.example.com/get-documents", httpmock.NewStringResponder(200,
 		`{"message":"ok","documents":[{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","status":"NEW_STATUS"}],"documentsCount":1}`))
-	client, err := signforms.New("https://api.example.com", "key", &signforms.Options{HTTPClient: &http.Client{Transport: mock}})
+	client, err := signforms.New("https://api.example.com", "key", &signforms.Options{Transport: mock})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func Example_proxy() {
 	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy.example.com:3128"})
 	transport.TLSClientConfig = &tls.Config{RootCAs: authorities}
 	client, err := signforms.New(os.Getenv("SIGNFORMS_BASE_URL"), os.Getenv("SIGNFORMS_API_KEY"), &signforms.Options{
-		HTTPClient: &http.Client{Transport: transport},
+		Transport: transport,
 	})
 	if err != nil {
 		log.Fatal(err)

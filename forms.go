@@ -13,10 +13,13 @@ type FormSendParams struct {
 	Variables []Variable
 }
 
-// FormSendResult is the answer to sending a form. The service promises only a message.
+// FormSendResult is the result of sending a form. The service promises only a message.
 type FormSendResult struct {
 	Message string `json:"message"`
-	// Raw is the answer as received. It may contain links to the form, so keep it out of logs.
+	// RequestID is the x-request-id of the call, and StatusCode the HTTP status of its response, as in [Error].
+	RequestID  string `json:"requestId"`
+	StatusCode int    `json:"statusCode"`
+	// Raw is the response as received. It may contain links to the form, so keep it out of logs.
 	Raw RawResponse `json:"-"`
 }
 
@@ -46,6 +49,6 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 	if err != nil {
 		return nil, err
 	}
-	res.Raw = run.last.Body
+	res.RequestID, res.StatusCode, res.Raw = run.id, run.last.Status, run.last.Body
 	return &res, nil
 }

@@ -37,9 +37,9 @@ var wrongInputs = []struct {
 		return nil
 	}, fields: []string{"DocumentID", "Limit"}},
 	{name: "Templates.List", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.List(ctx, signforms.DocumentListParams{DocumentID: personal, SortOrder: personal, Page: -1, Limit: -1,
+		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{TemplateID: personal, SortOrder: personal, Page: -1, Limit: -1,
 			DateFrom: time.Unix(2, 0), DateTo: time.Unix(1, 0)}))
-	}, fields: []string{"DocumentID", "DateFrom", "SortOrder", "Page", "Limit"}},
+	}, fields: []string{"TemplateID", "DateFrom", "SortOrder", "Page", "Limit"}},
 	{name: "Documents.Get", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.Documents.Get(ctx, ""))
 	}, fields: []string{"documentID"}},
@@ -82,7 +82,7 @@ var wrongInputs = []struct {
 		return clienttest.Second(c.Documents.List(ctx, signforms.DocumentListParams{Status: notUTF8, Query: notUTF8}))
 	}, fields: []string{"Status", "Query"}},
 	{name: "Templates.List with a text that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.List(ctx, signforms.DocumentListParams{Query: notUTF8}))
+		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{Query: notUTF8}))
 	}, fields: []string{"Query"}},
 	{name: "FormResponses.List of a form that is no UTF-8", call: func(ctx context.Context, c *signforms.Client) error {
 		return clienttest.Second(c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: notUTF8}))

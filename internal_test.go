@@ -2,8 +2,6 @@ package signforms
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -27,8 +25,4 @@ func TestFreeKeysAreForgottenAsOthersCome(t *testing.T) {
 	}
 	require.Less(t, most, 2*atOnce+20)
 	require.GreaterOrEqual(t, most, atOnce-1, "keys in use")
-}
-
-func TestOperationsAreAllInTheirTable(t *testing.T) {
-	require.ElementsMatch(t, slices.Collect(maps.Keys(operations)), Operations())
 }

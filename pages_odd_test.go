@@ -98,7 +98,7 @@ func TestWhatAllAsksFor(t *testing.T) {
 			queries(t, rec, c.Documents.All(t.Context(), signforms.DocumentListParams{Limit: limit, Page: 5})))
 		rec.Sent = nil
 		require.Equal(t, want,
-			queries(t, rec, c.Templates.All(t.Context(), signforms.DocumentListParams{Limit: limit, Page: 5})))
+			queries(t, rec, c.Templates.All(t.Context(), signforms.TemplateListParams{Limit: limit, Page: 5})))
 		rec.Sent = nil
 		require.Equal(t, want,
 			queries(t, rec, c.Respondents.All(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID, Limit: limit, Page: 5})))

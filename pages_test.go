@@ -65,7 +65,7 @@ func (s *listService) RoundTrip(req *http.Request) (*http.Response, error) {
 func (s *listService) client(t *testing.T) *signforms.Client {
 	t.Helper()
 	c, err := signforms.New("https://api.example.com", "key", &signforms.Options{
-		HTTPClient: &http.Client{Transport: s}, MaxAttempts: 1, LimitStore: signforms.NewMemoryLimitStore(nil)})
+		Transport: s, MaxAttempts: 1, LimitStore: signforms.NewMemoryLimitStore(nil)})
 	require.NoError(t, err)
 	return c
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// RemindResult is the answer to Remind.
+// RemindResult is the result of Remind.
 type RemindResult struct {
 	Message    string         `json:"message"`
 	DocumentID string         `json:"documentId"` // not documented by the service
@@ -16,7 +16,10 @@ type RemindResult struct {
 	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say. With
 	// nil only the HTTP status and Message tell that somebody was. Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
-	// Raw is the answer as received.
+	// RequestID is the x-request-id of the call, and StatusCode the HTTP status of its response, as in [Error].
+	RequestID  string `json:"requestId"`
+	StatusCode int    `json:"statusCode"`
+	// Raw is the response as received.
 	Raw RawResponse `json:"-"`
 }
 
@@ -47,7 +50,7 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 		return nil, err
 	}
 	return &RemindResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
-		RemindersSent: answer.remindersSent(), Raw: run.last.Body}, nil
+		RemindersSent: answer.remindersSent(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
 }
 
 // RemindOutcome is the result for one reference given to RemindAll, or the end of the sequence.

@@ -162,7 +162,7 @@ func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
 		for _, call := range secretCalls {
 			t.Run(name+"/"+call.Name, func(t *testing.T) {
 				o := clienttest.Options(nil)
-				o.HTTPClient = &http.Client{Transport: transport}
+				o.Transport = transport
 				attempts := 0
 				o.OnAttempt = func(_ context.Context, a signforms.Attempt) {
 					attempts++
@@ -227,9 +227,9 @@ func TestLimitStoresErrorsHoldNoSecret(t *testing.T) {
 // TestClientsAndResultsHoldNoSecret: records hold what the service says of people, but keys and links are never printed.
 func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	o := clienttest.Options(nil)
-	o.HTTPClient = &http.Client{Transport: clienttest.Answers(200, `{"message":"ok","createdDocumentId":"`+clienttest.CreatedID+`","link":"`+secretLink+`",
+	o.Transport = clienttest.Answers(200, `{"message":"ok","createdDocumentId":"`+clienttest.CreatedID+`","link":"`+secretLink+`",
 		"signers":[{"email":"ann@example.com","sentUrl":"`+secretLink+`"}],
-		"documents":[{"documentId":"`+clienttest.PDFID+`","x":"`+secretLink+`"}],"respondents":[{"history":[]}]}`)}
+		"documents":[{"documentId":"`+clienttest.PDFID+`","x":"`+secretLink+`"}],"respondents":[{"history":[]}]}`)
 	c, err := signforms.New("https://api.example.com", secretKey, o)
 	require.NoError(t, err)
 	ctx := t.Context()

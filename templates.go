@@ -1,33 +1,155 @@
 package signforms
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"iter"
 	"strings"
+	"time"
+
+	"github.com/signforms/signforms-go/internal/paging"
 )
 
 // TemplatesService lists and sends templates. It is Client.Templates. [RespondentsService] has the documents that a send
 // creates.
 type TemplatesService struct{ c *caller }
 
-// List returns page p.Page of the templates. To read every page, range over All. An answer, shortened:
+// Template is a document with roles. A send makes a document of it for the people who take the roles. A field is zero if
+// the response lacks it or has a value of another type. Page.Raw holds what this type leaves out.
+type Template struct {
+	ID             string `json:"documentId"`
+	Name           string `json:"documentName" fill:"also=name"`
+	URL            string `json:"documentUrl"`
+	AuthorEmail    string `json:"authorEmail"`
+	IsSigningOrder bool   `json:"isSigningOrder" fill:"also=isSigningOrderData"`
+	IsArchived     bool   `json:"isArchived"`
+	Roles          []Role `json:"roles"`
+	// Respondents are documents made from the template. Which of their fields are set is not documented by the service:
+	// [RespondentsService.Get] returns the whole record.
+	Respondents []Respondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
+	// The service spells these two keys totalRespondants and totalSignedRespondants.
+	TotalRespondents       int       `json:"totalRespondants"`
+	TotalSignedRespondents int       `json:"totalSignedRespondants"`
+	CreatedAt              time.Time `json:"createdAt"`
+	UpdatedAt              time.Time `json:"updatedAt"`
+}
+
+// TemplateListParams filters a list of templates. The zero value lists all of them, newest first. Its fields work like
+// those of [DocumentListParams].
+type TemplateListParams struct {
+	TemplateID       string // a UUID: the list has this template only
+	DateFrom, DateTo time.Time
+	Archived         *bool
+	SortOrder        SortOrder
+	Page, Limit      int
+	Query            string
+}
+
+// inputsOf returns the inputs of a list of templates or documents. idField is the caller's name of TemplateID.
+func (p TemplateListParams) inputsOf(m method, t SigningType, idField string, status DocumentStatus) (inputs, error) {
+	var c checks
+	if p.TemplateID != "" {
+		c.uuid(idField, p.TemplateID)
+	}
+	if !p.DateFrom.IsZero() && !p.DateTo.IsZero() && p.DateFrom.After(p.DateTo) {
+		c.add("DateFrom", "must not be after the end of the period")
+	}
+	if p.SortOrder != "" && p.SortOrder != OldestFirst && p.SortOrder != NewestFirst {
+		c.add("SortOrder", "must be OldestFirst or NewestFirst")
+	}
+	c.text("Status", string(status))
+	c.text("Query", p.Query)
+	c.page(p.Page, p.Limit, 100)
+	if len(c) > 0 {
+		return nil, c.err(m)
+	}
+	in := inputs{}
+	in.set("documentType", string(t))
+	in.set("status", string(status))
+	in.set("documentId", p.TemplateID)
+	in.setTime("dateFrom", p.DateFrom)
+	in.setTime("dateTo", p.DateTo)
+	if p.Archived != nil {
+		in["archive"] = *p.Archived
+	}
+	in.set("sortOrder", string(p.SortOrder))
+	in.set("page", p.Page)
+	in.set("limit", p.Limit)
+	in.set("query", p.Query)
+	return in, nil
+}
+
+// inputsOfOne returns the inputs of a list that has only the document or template with an id.
+func inputsOfOne(m method, t SigningType, field, id string) (inputs, error) {
+	var c checks
+	c.uuid(field, id)
+	return inputs{"documentType": string(t), "documentId": id}, c.err(m)
+}
+
+// List returns page p.Page of the templates. To read every page, range over All. A response, shortened:
 //
 //	{"documents": [{"documentId": "65afe90c-6eab-4089-8a6f-5b870943305f", "documentName": "Engagement letter", "signingType": "PDF_TEMPLATE",
 //	  "roles": [{"roleTitle": "Client"}], "createdAt": "2026-11-16T09:00:00.125Z"}],
 //	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
-func (s *TemplatesService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
-	return s.c.listDocuments(ctx, listTemplates, TypePDFTemplate, p)
+func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Template], error) {
+	in, err := p.inputsOf(listTemplates, TypePDFTemplate, "TemplateID", "")
+	if err != nil {
+		return nil, err
+	}
+	return s.page(ctx, request{method: listTemplates, in: in}, p.Page)
 }
 
 // All yields every template that matches. It works like [DocumentsService.All].
-func (s *TemplatesService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
-	return s.c.allDocuments(ctx, listTemplates, TypePDFTemplate, p)
+func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.Seq2[*Template, error] {
+	return list[Template]{
+		limit: cmp.Or(p.Limit, allLimit),
+		id:    func(t *Template) string { return t.ID },
+		at:    func(t *Template) time.Time { return t.CreatedAt },
+		fetch: func(ctx context.Context, r paging.Request) (*Page[Template], error) {
+			p := p
+			p.Page, p.Limit = r.Page, r.Limit
+			return s.List(ctx, p)
+		},
+	}.all(ctx)
 }
 
-// Get returns one template with its roles, or ErrNotFound when the service has none with this id.
-func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Document, error) {
-	return s.c.getDocument(ctx, getTemplate, TypePDFTemplate, "templateID", templateID)
+// Get returns one template with its roles, or ErrNotFound if the service has none with this id.
+func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Template, error) {
+	in, err := inputsOfOne(getTemplate, TypePDFTemplate, "templateID", templateID)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.page(ctx, request{method: getTemplate, in: in}, 1)
+	if err != nil {
+		return nil, err
+	}
+	return page.only(templateID, func(t *Template) string { return t.ID })
+}
+
+type wireTemplates struct {
+	wirePage
+	Templates []Template `json:"documents" fill:"list"`
+}
+
+func (w *wireTemplates) missing(r *run) string {
+	return w.missingList("documents", w.Templates != nil, r)
+}
+
+func (s *TemplatesService) page(ctx context.Context, req request, page int) (*Page[Template], error) {
+	var answer wireTemplates
+	run, err := s.c.perform(ctx, req, &answer)
+	if err != nil {
+		return nil, err
+	}
+	for i := range answer.Templates {
+		t := &answer.Templates[i]
+		for j := range t.Respondents {
+			r := &t.Respondents[j]
+			r.Status, r.TemplateID = r.Status.normal(), templateID(r.TemplateID, t.ID)
+		}
+	}
+	return newPage(answer.Templates, page, answer.wirePage, run), nil
 }
 
 // TemplateSendParams are the inputs of sending a template.
@@ -41,8 +163,9 @@ type TemplateSendParams struct {
 	PDF []byte
 }
 
-// TemplateSendResult is the document that a send created. Its JSON has everything but Raw and the signing links, so you can
-// store it and use its Ref later.
+// TemplateSendResult is the document that a send created. If [TemplatesService.Send] returns a nil error, DocumentID is
+// the id of an existing document. The JSON of a result has everything but Raw and the signing links, so you can store it
+// and use its Ref later.
 type TemplateSendResult struct {
 	Message    string         `json:"message"`
 	TemplateID string         `json:"templateId"` // the id that was sent when the answer has no UUID
@@ -50,7 +173,10 @@ type TemplateSendResult struct {
 	Status     DocumentStatus `json:"createdDocumentStatus"`
 	// Signers contain the signing links. The links print as "[redacted]" and are empty when read back from JSON.
 	Signers []Signer `json:"signers"`
-	// Raw is the answer as received. It contains the signing links, so keep it out of logs.
+	// RequestID is the x-request-id of the call, and StatusCode the HTTP status of its response, as in [Error].
+	RequestID  string `json:"requestId"`
+	StatusCode int    `json:"statusCode"`
+	// Raw is the response as received. It contains the signing links, so keep it out of logs.
 	Raw RawResponse `json:"-"`
 }
 
@@ -107,7 +233,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Tem
 	if err != nil {
 		return nil, err
 	}
-	res.Raw = run.last.Body
+	res.RequestID, res.StatusCode, res.Raw = run.id, run.last.Status, run.last.Body
 	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
 	res.Status = res.Status.normal()
 	return &res, nil

@@ -114,9 +114,9 @@ const (
 	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
 )
 
-// DocumentStatuses returns the known statuses of documents, in the order of their constants.
-func DocumentStatuses() []DocumentStatus {
-	return []DocumentStatus{StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid}
+// documentStatuses are the known statuses of documents, in the order of their constants.
+var documentStatuses = []DocumentStatus{
+	StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid,
 }
 
 // CanVoid reports whether the service's description allows voiding in this status. It is true for VOID, where a repeat
@@ -241,10 +241,9 @@ func (l SigningLink) redact() string {
 	return redacted
 }
 
-// A RawResponse is an answer as received, for what the typed fields leave out. Pass it to json.Unmarshal, which refuses
-// the byte order mark that some services write first: bytes.TrimPrefix(raw, []byte("\ufeff")). It may contain personal
-// data and signing links, so fmt, slog and json.Marshal print only its length. To embed it in other JSON, convert it to
-// json.RawMessage.
+// A RawResponse is the body of a response as received, without a byte order mark, for what the typed fields leave out.
+// Pass it to json.Unmarshal. It may contain personal data and signing links, so fmt, slog and json.Marshal print only
+// its length. To embed it in other JSON, convert it to json.RawMessage.
 type RawResponse []byte
 
 // Format prints the number of bytes for every verb.

@@ -102,7 +102,7 @@ func TestHandMadeRecordsHaveARef(t *testing.T) {
 
 	page, err := clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentId":"`+clienttest.TemplateID+`","signingType":"PDF_TEMPLATE","templateRespondents":[
 		{"respondentDocumentId":"`+clienttest.CreatedID+`"},{"respondentDocumentId":"x","templateId":"`+clienttest.PDFID+`"}]}]}`)).
-		Templates.List(t.Context(), signforms.DocumentListParams{})
+		Templates.List(t.Context(), signforms.TemplateListParams{})
 	require.NoError(t, err)
 	require.Equal(t, want, page.Items[0].Respondents[0].Ref())
 	require.Equal(t, clienttest.PDFID, page.Items[0].Respondents[1].TemplateID)

@@ -2,7 +2,6 @@ package openapicheck_test
 
 import (
 	"iter"
-	"net/http"
 	"testing"
 	"time"
 
@@ -44,7 +43,7 @@ func (w *world) newClient(key string) *signforms.Client {
 	w.t.Helper()
 	client, err := signforms.New(w.srv.URL, key, &signforms.Options{
 		WorkspaceID: w.srv.WorkspaceID,
-		HTTPClient:  &http.Client{Transport: w.recorder},
+		Transport:   w.recorder,
 		LimitStore:  signforms.NewMemoryLimitStore(nil),
 		MaxAttempts: 1,
 	})
@@ -129,8 +128,8 @@ func (w *world) list() {
 	})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
-	templates, err := w.client.Templates.List(ctx, signforms.DocumentListParams{
-		DocumentID: w.template, DateFrom: now.Add(-time.Hour), DateTo: now.Add(time.Hour),
+	templates, err := w.client.Templates.List(ctx, signforms.TemplateListParams{
+		TemplateID: w.template, DateFrom: now.Add(-time.Hour), DateTo: now.Add(time.Hour),
 		Archived: new(false), SortOrder: signforms.NewestFirst, Page: 1, Limit: 100, Query: odd,
 	})
 	require.NoError(t, err)
@@ -140,7 +139,7 @@ func (w *world) list() {
 	_, err = w.client.Templates.Get(ctx, w.template)
 	require.NoError(t, err)
 	require.Equal(t, 2, count(t, w.client.Documents.All(ctx, signforms.DocumentListParams{Limit: 1})))
-	require.Equal(t, 1, count(t, w.client.Templates.All(ctx, signforms.DocumentListParams{})))
+	require.Equal(t, 1, count(t, w.client.Templates.All(ctx, signforms.TemplateListParams{})))
 }
 
 func (w *world) respondents(documentID string) {

@@ -2,7 +2,6 @@ package openapicheck_test
 
 import (
 	"flag"
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +18,7 @@ func TestAnswersOfAMock(t *testing.T) {
 		t.Skip("-mock is not set: scripts/clients starts a mock server and sets it")
 	}
 	recorder := openapicheck.NewRecorder(load(t, openapicheck.Strict), nil)
-	client, err := signforms.New(*mock, "key", &signforms.Options{HTTPClient: &http.Client{Transport: recorder}, MaxAttempts: 1})
+	client, err := signforms.New(*mock, "key", &signforms.Options{Transport: recorder, MaxAttempts: 1})
 	require.NoError(t, err)
 	const document, created = "602c2631-2d49-4647-a609-75331ebb0338", "6afac610c07043658fde1996"
 	const template, form = "65afe90c-6eab-4089-8a6f-5b870943305f", "897c8dd4-830a-4a3b-b3e2-6747747385ba"

@@ -48,12 +48,7 @@ func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
 	}
 	o.OnCall = t.onCall(o.OnCall)
 	o.OnAttempt = t.onAttempt(o.OnAttempt)
-	client := http.Client{}
-	if o.HTTPClient != nil {
-		client = *o.HTTPClient
-	}
-	client.Transport = &transport{t: t, base: client.Transport}
-	o.HTTPClient = &client
+	o.Transport = &transport{t: t, base: o.Transport}
 	return &o
 }
 
@@ -114,7 +109,9 @@ func (t *Telemetry) onCall(next func(context.Context, signforms.Operation) (cont
 // spanNames holds the names of spans, so that a call that is not recorded allocates no name.
 var spanNames = func() map[signforms.Operation]string {
 	names := map[signforms.Operation]string{}
-	for _, op := range signforms.Operations() {
+	for _, op := range []signforms.Operation{
+		signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpRemind, signforms.OpSend, signforms.OpListRespondents, signforms.OpListFormResponses,
+	} {
 		names[op] = "signforms." + strings.ReplaceAll(string(op), " ", "_")
 	}
 	return names
@@ -260,6 +257,7 @@ var sentinels = errorNames{
 	{signforms.ErrForbidden, "ErrForbidden"},
 	{signforms.ErrNotFound, "ErrNotFound"},
 	{signforms.ErrUnavailable, "ErrUnavailable"},
+	{signforms.ErrBadResponse, "ErrBadResponse"},
 	{signforms.ErrIncomplete, "ErrIncomplete"},
 	{context.Canceled, "context.Canceled"},
 	{context.DeadlineExceeded, "context.DeadlineExceeded"},

@@ -95,7 +95,7 @@ func (f *fixture) open(o *Options) *Box {
 
 func (f *fixture) client() *signforms.Client {
 	o := f.srv.ClientOptions()
-	o.HTTPClient = &http.Client{Transport: f.wire}
+	o.Transport = f.wire
 	o.MaxAttempts = 1
 	c, err := signforms.New(f.srv.URL, f.srv.APIKey, o)
 	require.NoError(f, err)

@@ -26,12 +26,12 @@ func (s *Server) Client() *signforms.Client {
 //	opts.MaxAttempts = 1
 //	client, err := signforms.New(srv.URL, srv.APIKey, opts)
 //
-// The options have the workspace, an HTTP client that reaches the server, retry waits of at most 1 ms, the endpoints of
+// The options have the workspace, a Transport that reaches the server, retry waits of at most 1 ms, the endpoints of
 // Options.Profile, and a reminder budget that all clients of this server share and that follows its clock.
 func (s *Server) ClientOptions() *signforms.Options {
 	return &signforms.Options{
 		WorkspaceID:  s.WorkspaceID,
-		HTTPClient:   s.HTTPClient(),
+		Transport:    s.HTTPClient().Transport,
 		RetryWaitMin: time.Millisecond,
 		RetryWaitMax: time.Millisecond,
 		LimitStore:   s.budget,

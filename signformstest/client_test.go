@@ -124,7 +124,7 @@ func TestWorkspacesAndKeys(t *testing.T) {
 		{key: "wrong", workspace: "", want: signforms.ErrForbidden},
 	} {
 		client, err := signforms.New(srv.URL, c.key, &signforms.Options{
-			WorkspaceID: c.workspace, HTTPClient: srv.HTTPClient(), LimitStore: signforms.NewMemoryLimitStore(srv.Now),
+			WorkspaceID: c.workspace, Transport: srv.HTTPClient().Transport, LimitStore: signforms.NewMemoryLimitStore(srv.Now),
 		})
 		require.NoError(t, err)
 		for range 5 { // each key has its own limit

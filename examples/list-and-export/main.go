@@ -62,7 +62,7 @@ func export(ctx context.Context, client *signforms.Client, status signforms.Docu
 		}
 		w.line(d.Signers, d.ID, "", d.Name, string(d.Status), d.AuthorEmail, at(d.CreatedAt), at(d.UpdatedAt))
 	}
-	for template, err := range client.Templates.All(ctx, signforms.DocumentListParams{}) {
+	for template, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
 		if err == nil {
 			err = w.respondents(ctx, client, template, status)
 		}
@@ -75,7 +75,7 @@ func export(ctx context.Context, client *signforms.Client, status signforms.Docu
 }
 
 // respondents writes the documents made from a template. Their list has no filter for the status.
-func (w *exporter) respondents(ctx context.Context, client *signforms.Client, template *signforms.Document,
+func (w *exporter) respondents(ctx context.Context, client *signforms.Client, template *signforms.Template,
 	status signforms.DocumentStatus) error {
 	p := signforms.RespondentListParams{TemplateID: template.ID}
 	for r, err := range client.Respondents.All(ctx, p) {

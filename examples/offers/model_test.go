@@ -103,7 +103,7 @@ func discard(answer *http.Response, err error) {
 // start starts a process whose clock is off. Its last one is dead.
 func (w *world) start() {
 	w.Offers = w.process(func(o *signforms.Options) {
-		o.HTTPClient = &http.Client{Transport: network{w, o.HTTPClient.Transport}}
+		o.Transport = network{w, o.Transport}
 		o.MaxAttempts = 1
 	})
 	off := time.Duration(w.random.Int64N(int64(48*time.Hour))) - 24*time.Hour

@@ -62,7 +62,7 @@ func open(path string) (*sql.DB, error) {
 // behind puts a network between the process and the service.
 func (f *fixture) behind(network func(http.RoundTripper) http.RoundTripper) {
 	f.Offers = f.process(func(o *signforms.Options) {
-		o.HTTPClient = &http.Client{Transport: network(o.HTTPClient.Transport)}
+		o.Transport = network(o.Transport)
 	})
 }
 

@@ -99,7 +99,7 @@ func (r repeatRun) play(t *testing.T, certificates certificates) error {
 	c, err := signforms.New(s.base(), clienttest.APIKey, &signforms.Options{
 		MaxAttempts: maxTries, LimitStore: store, Endpoints: r.call.endpoints(),
 		OnAttempt: func(context.Context, signforms.Attempt) { attempts.Add(1) },
-		HTTPClient: &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 			if plain {
 				return transport.RoundTrip(req)
 			}
@@ -109,7 +109,7 @@ func (r repeatRun) play(t *testing.T, certificates certificates) error {
 				req = req.WithContext(r.ending(ctx, cancel))
 			}
 			return way.RoundTrip(req)
-		})},
+		}),
 	})
 	require.NoError(t, err)
 	if r.used {

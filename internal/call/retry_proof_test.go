@@ -64,10 +64,10 @@ func TestTransportWithHalfATraceThatAnswers(t *testing.T) {
 func TestTransportThatLogsBodies(t *testing.T) {
 	attempts := 0
 	o := clienttest.Options(nil)
-	o.HTTPClient = &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+	o.Transport = clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		attempts++
 		return (&http.Transport{}).RoundTrip(withCopy(req))
-	})}
+	})
 	c, err := signforms.New(nobody, clienttest.APIKey, o)
 	require.NoError(t, err)
 	clienttest.RequireMatches(t, clienttest.CallOf(t, "Templates.Send").Do(t.Context(), c), signforms.ErrOutcomeUnknown)
@@ -83,14 +83,14 @@ func TestTransportWithATimeOutOfItsOwn(t *testing.T) {
 	srv.StartTLS()
 	defer srv.Close()
 	o := clienttest.Options(nil)
-	o.HTTPClient = &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+	o.Transport = clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		ctx, cancel := context.WithCancel(req.Context())
 		returned := make(chan struct{})
 		defer close(returned)
 		return srv.Client().Transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 			WroteHeaderField: func(string, []string) { cancel(); <-returned }, // before the SDK's own hook
 		})))
-	})}
+	})
 	c, err := signforms.New(srv.URL, clienttest.APIKey, o)
 	require.NoError(t, err)
 	err = clienttest.CallOf(t, "Templates.Send").Do(t.Context(), c)

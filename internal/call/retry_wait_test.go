@@ -22,10 +22,10 @@ func waits(t *testing.T, call clienttest.Call, deadline time.Duration, respond f
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		o := &signforms.Options{LimitStore: signforms.NewMemoryLimitStore(nil)}
-		o.HTTPClient = &http.Client{Transport: clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+		o.Transport = clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 			attempts = append(attempts, time.Since(start))
 			return respond(req), nil
-		})}
+		})
 		for _, f := range change {
 			f(o)
 		}

@@ -58,7 +58,7 @@ func (s sending) hasBody() bool { return s.endpoints == nil && (s.name == "send"
 // client returns a client that makes one attempt.
 func (s sending) client(t *testing.T, url string, transport http.RoundTripper) *signforms.Client {
 	o := clienttest.Options(nil)
-	o.HTTPClient, o.Endpoints, o.MaxAttempts = &http.Client{Transport: transport}, s.endpoints, 1
+	o.Transport, o.Endpoints, o.MaxAttempts = transport, s.endpoints, 1
 	c, err := signforms.New(url, clienttest.APIKey, o)
 	require.NoError(t, err)
 	return c

@@ -85,7 +85,7 @@ func (s *wireService) client(t *testing.T, scheme string, change ...func(*http.T
 	t.Helper()
 	s.done = make(chan struct{})
 	transport := &http.Transport{DialContext: s.dial}
-	o := &signforms.Options{HTTPClient: &http.Client{Transport: transport}, LimitStore: signforms.NewMemoryLimitStore(nil)}
+	o := &signforms.Options{Transport: transport, LimitStore: signforms.NewMemoryLimitStore(nil)}
 	for _, f := range change {
 		f(transport, o)
 	}

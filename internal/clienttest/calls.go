@@ -68,7 +68,7 @@ var Calls = []Call{
 		return Second(c.Documents.Remind(ctx, signforms.PDFDocument(PDFID)))
 	}},
 	{Name: "Templates.List", Says: "list templates", Op: signforms.OpListDocuments, Do: func(ctx context.Context, c *signforms.Client) error {
-		return Second(c.Templates.List(ctx, signforms.DocumentListParams{}))
+		return Second(c.Templates.List(ctx, signforms.TemplateListParams{}))
 	}},
 	{Name: "Templates.Get", Says: "get template", Op: signforms.OpListDocuments, Do: func(ctx context.Context, c *signforms.Client) error {
 		return Second(c.Templates.Get(ctx, TemplateID))

@@ -39,7 +39,7 @@ func Scripted(t testing.TB, transport http.RoundTripper, change ...func(*signfor
 	t.Helper()
 	o := Options(nil)
 	o.WorkspaceID = WorkspaceID
-	o.HTTPClient = &http.Client{Transport: transport}
+	o.Transport = transport
 	return newClient(t, "https://api.example.com/base/", APIKey, o, change)
 }
 

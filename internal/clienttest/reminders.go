@@ -20,7 +20,7 @@ const Cycle = 15*time.Minute + time.Second
 // BudgetClient returns the documents of a client with a reminder budget of its own, over a transport.
 func BudgetClient(t *testing.T, transport http.RoundTripper, o signforms.Options) *signforms.DocumentsService {
 	t.Helper()
-	o.HTTPClient = &http.Client{Transport: transport}
+	o.Transport = transport
 	if o.LimitStore == nil {
 		o.LimitStore = signforms.NewMemoryLimitStore(nil)
 	}

@@ -71,7 +71,7 @@ func TestServiceSignsATemplate(t *testing.T) {
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
 	template := clienttest.AddOffer(srv)
 
-	listed, err := c.Templates.List(ctx, signforms.DocumentListParams{Query: "offer"})
+	listed, err := c.Templates.List(ctx, signforms.TemplateListParams{Query: "offer"})
 	require.NoError(t, err)
 	require.Equal(t, template, listed.Items[0].ID)
 	got, err := c.Templates.Get(ctx, template)

@@ -25,23 +25,23 @@ var (
 )
 
 func testListTemplates(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
+	page, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Equal(t, new(2), page.Total)
 	require.Len(t, page.Items, 2)
 	requireEngagement(t, page.Items[0], 2)
-	require.Equal(t, signforms.Document{
+	require.Equal(t, signforms.Template{
 		ID: "11ded283-4170-42af-9f01-8a23a1c6321d", Name: "Power of attorney",
 		URL:         "https://files.example.com/documents/11ded283-4170-42af-9f01-8a23a1c6321d.pdf",
-		AuthorEmail: "olga.author@example.com", Status: "DRAFT", SigningType: "PDF_TEMPLATE",
-		Roles: []signforms.Role{{Title: "Principal"}}, Respondents: []signforms.Respondent{},
+		AuthorEmail: "olga.author@example.com",
+		Roles:       []signforms.Role{{Title: "Principal"}}, Respondents: []signforms.Respondent{},
 		CreatedAt: utc(2026, 10, 5, 11, 22, 33, 444), UpdatedAt: utc(2026, 10, 5, 11, 22, 33, 444),
 	}, page.Items[1])
 }
 
 func testListTemplatesAliases(t *testing.T, c *signforms.Client, raw string) {
-	page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
+	page, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
 	require.Len(t, page.Items, 1)
@@ -55,7 +55,7 @@ func testGetTemplate(t *testing.T, c *signforms.Client, _ string) {
 }
 
 // requireEngagement compares the template with two roles, and what its respondents refer to.
-func requireEngagement(t *testing.T, d signforms.Document, respondents int) {
+func requireEngagement(t *testing.T, d signforms.Template, respondents int) {
 	t.Helper()
 	require.Len(t, d.Respondents, respondents)
 	first, second := d.Respondents[0], d.Respondents[1]
@@ -69,10 +69,10 @@ func requireEngagement(t *testing.T, d signforms.Document, respondents int) {
 	require.Equal(t, signforms.TemplateDocument(clienttest.TemplateID, "6af5cb15f4f35018c124817b"), second.Ref())
 
 	d.Respondents = nil
-	require.Equal(t, signforms.Document{
+	require.Equal(t, signforms.Template{
 		ID: clienttest.TemplateID, Name: "Engagement letter A & B <c> \"d\" \u2028 é 😀",
 		URL:         "https://files.example.com/documents/65afe90c-6eab-4089-8a6f-5b870943305f.pdf",
-		AuthorEmail: "olga.author@example.com", Status: "PENDING", SigningType: "PDF_TEMPLATE", IsSigningOrder: true,
+		AuthorEmail: "olga.author@example.com", IsSigningOrder: true,
 		Roles:            []signforms.Role{{Title: "Client", Color: "#1F6FEB"}, {Title: clienttest.OddRole, Color: "#BF3989"}},
 		TotalRespondents: 2, TotalSignedRespondents: 1,
 		CreatedAt: utc(2026, 10, 20, 8, 0, 0, 0), UpdatedAt: utc(2026, 11, 16, 9, 0, 0, 125),
@@ -103,14 +103,14 @@ func testSendTemplateNoTemplateID(t *testing.T, c *signforms.Client, raw string)
 	require.NoError(t, err)
 	require.Equal(t, &signforms.TemplateSendResult{
 		Message: "Document sent successfully", TemplateID: clienttest.TemplateID, DocumentID: clienttest.CreatedID, Status: "PENDING",
-		Signers: []signforms.Signer{}, Raw: signforms.RawResponse(raw),
+		Signers: []signforms.Signer{}, RequestID: res.RequestID, StatusCode: 200, Raw: signforms.RawResponse(raw),
 	}, res, "the template's id is the one that was sent")
 }
 
 func testSendForm(t *testing.T, c *signforms.Client, raw string) {
 	res, err := c.Forms.Send(t.Context(), signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
-	require.Equal(t, &signforms.FormSendResult{Message: "Form sent successfully", Raw: signforms.RawResponse(raw)}, res)
+	require.Equal(t, &signforms.FormSendResult{Message: "Form sent successfully", RequestID: res.RequestID, StatusCode: 200, Raw: signforms.RawResponse(raw)}, res)
 }
 
 func testListRespondents(t *testing.T, c *signforms.Client, raw string) {
@@ -208,15 +208,19 @@ func TestOddAnswers(t *testing.T) {
 	require.Equal(t, new(25), responses.Total)
 	require.Equal(t, 3, responses.Next)
 
-	c = clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf",
-		"templateRespondents":[{"status":"Voided"}]}]}`))
+	c = clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"documentName":"Lease","name":"lease.pdf","signingType":"PDF","signType":"pdf"}]}`))
 	documents, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Len(t, documents.Items, 1)
 	lease := documents.Items[0]
 	require.Equal(t, "Lease", lease.Name, "of two spellings the first counts")
 	require.Equal(t, signforms.TypePDF, lease.SigningType)
-	require.Equal(t, signforms.StatusVoid, lease.Respondents[0].Status)
+
+	c = clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[{"totalRespondants":"3","totalSignedRespondants":2.5,"roles":null,
+		"templateRespondents":[{"status":"Voided"}]}]}`))
+	templates, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
+	require.NoError(t, err)
+	require.Equal(t, []signforms.Template{{TotalRespondents: 3, Respondents: []signforms.Respondent{{Status: signforms.StatusVoid}}}}, templates.Items)
 
 	c = clienttest.Scripted(t, clienttest.Answers(200, `{"respondents":[{"respondentDocumentId":"6afac610c07043658fde1996","status":"VOIDED","history":null}]}`))
 	respondents, err := c.Respondents.List(t.Context(), signforms.RespondentListParams{TemplateID: clienttest.TemplateID})

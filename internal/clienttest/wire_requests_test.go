@@ -38,7 +38,7 @@ var wireCalls = map[string]func(context.Context, *signforms.Client) error{
 		}))
 	},
 	"list_templates": func(ctx context.Context, c *signforms.Client) error {
-		return clienttest.Second(c.Templates.List(ctx, signforms.DocumentListParams{
+		return clienttest.Second(c.Templates.List(ctx, signforms.TemplateListParams{
 			Archived: new(true), SortOrder: signforms.NewestFirst, Page: 2, Limit: 100, Query: "Engagement letter",
 			DateFrom: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC),
 			DateTo:   time.Date(2026, 11, 19, 23, 59, 59, 999_000_000, time.UTC),
@@ -227,4 +227,24 @@ func TestOptionalInputsAreLeftOut(t *testing.T) {
 		}
 		require.JSONEq(t, want, string(got), name)
 	}
+}
+
+// TestResults_requestID: a success names its request and status as an error does, whatever its body says.
+func TestResults_requestID(t *testing.T) {
+	rec := &clienttest.Recorder{Answer: `{"message":"ok","createdDocumentId":"` + clienttest.CreatedID + `","requestId":"other","statusCode":201}`}
+	c, ctx := clienttest.Scripted(t, rec), t.Context()
+	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	reminded, err := c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID))
+	require.NoError(t, err)
+	sent, err := c.Templates.Send(ctx, signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err)
+	form, err := c.Forms.Send(ctx, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver})
+	require.NoError(t, err)
+	var want []string
+	for _, s := range rec.Sent {
+		want = append(want, s.Header.Get("X-Request-Id"))
+	}
+	require.Equal(t, want, []string{voided.RequestID, reminded.RequestID, sent.RequestID, form.RequestID})
+	require.Equal(t, []int{200, 200, 200, 200}, []int{voided.StatusCode, reminded.StatusCode, sent.StatusCode, form.StatusCode})
 }

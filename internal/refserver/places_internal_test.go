@@ -25,7 +25,7 @@ type world struct {
 
 // Client returns a client that writes inputs where the service reads them.
 func (w *world) Client() *signforms.Client {
-	c, err := signforms.New(w.URL, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, HTTPClient: w.HTTPClient(), Endpoints: w.endpoints,
+	c, err := signforms.New(w.URL, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, Transport: w.HTTPClient().Transport, Endpoints: w.endpoints,
 		RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond, LimitStore: signforms.NewMemoryLimitStore(w.Now)})
 	if err != nil {
 		panic(err)
@@ -91,8 +91,8 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 			page, err := c.Documents.List(t.Context(), p)
 			got = append(got, outcome(page, err, func(d signforms.Document) string { return d.Name }))
 		}
-		page, err := c.Templates.List(t.Context(), signforms.DocumentListParams{})
-		return append(got, outcome(page, err, func(d signforms.Document) string { return d.Name }))
+		templates, err := c.Templates.List(t.Context(), signforms.TemplateListParams{})
+		return append(got, outcome(templates, err, func(t signforms.Template) string { return t.Name }))
 	},
 	signforms.OpVoidDocument: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.documents[0]), signforms.TemplateDocument(w.template, w.offer(t))} {

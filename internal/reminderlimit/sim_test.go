@@ -90,7 +90,7 @@ func (s *sim) open(t *testing.T) {
 		if s.patientOnly {
 			o = signforms.Options{ReminderMaxWait: -1}
 		}
-		o.LimitStore, o.HTTPClient = store, &http.Client{Transport: cancelling{s}}
+		o.LimitStore, o.Transport = store, cancelling{s}
 		client, err := signforms.New("http://service.test", simKey, &o)
 		require.NoError(t, err)
 		s.clients = append(s.clients, client)

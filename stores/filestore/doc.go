@@ -10,6 +10,6 @@
 // held. When it is set back, no slot is freed early, and none is held for longer than its hold.
 //
 // The file must be on a disk of the machine, because locks of network file systems are not always kept. A file that
-// cannot be read or written gives no slot: Remind fails with signforms.ErrUnavailable, marked as Local. The file holds
+// cannot be read or written gives no slot: Remind fails with signforms.ErrUnavailable and Error.Attempts 0. The file holds
 // hashes and random numbers, but no API key and no personal data.
 package filestore

@@ -21,7 +21,7 @@
 //
 // # When Redis is down
 //
-// Nothing is sent without an answer from Redis. Remind fails with signforms.ErrUnavailable, marked as Local, and the
+// Nothing is sent without an answer from Redis. Remind fails with signforms.ErrUnavailable and Error.Attempts 0, and the
 // handler answers a webhook with 503. Whether the service then delivers the webhook again is not documented.
 //
 // # When Redis loses writes

@@ -94,7 +94,7 @@ func (s *Server) Advance(d time.Duration) {
 func (s *Server) Client(change ...func(*signforms.Options)) *signforms.Client {
 	s.t.Helper()
 	o := &signforms.Options{
-		WorkspaceID: s.WorkspaceID, HTTPClient: s.HTTPClient(), RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond,
+		WorkspaceID: s.WorkspaceID, Transport: s.HTTPClient().Transport, RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond,
 		LimitStore: signforms.NewMemoryLimitStore(s.Now),
 	}
 	for _, f := range change {

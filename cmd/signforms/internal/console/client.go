@@ -10,7 +10,7 @@ import (
 // is too much.
 func (c *console) client() (*signforms.Client, error) {
 	return signforms.New(c.server.URL, c.server.APIKey, &signforms.Options{
-		WorkspaceID: c.server.WorkspaceID, HTTPClient: c.server.HTTPClient(), Endpoints: c.options.Endpoints,
+		WorkspaceID: c.server.WorkspaceID, Transport: c.server.HTTPClient().Transport, Endpoints: c.options.Endpoints,
 		RetryWaitMin: time.Millisecond, RetryWaitMax: time.Millisecond, LimitStore: signforms.NewMemoryLimitStore(c.server.Now),
 	})
 }

@@ -240,7 +240,7 @@ func (c *Connection) askSandbox() error {
 func (c *Connection) Client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
 	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
-	o.HTTPClient = &http.Client{Transport: detached{orDefault(o.HTTPClient)}}
+	o.Transport = detached{orDefault(o.Transport)}
 	endpoints, err := c.allEndpoints()
 	if err != nil {
 		return nil, err
@@ -254,11 +254,11 @@ func (c *Connection) Client(o signforms.Options) (*signforms.Client, error) {
 	return client, nil
 }
 
-func orDefault(c *http.Client) http.RoundTripper {
-	if c == nil || c.Transport == nil {
+func orDefault(t http.RoundTripper) http.RoundTripper {
+	if t == nil {
 		return http.DefaultTransport
 	}
-	return c.Transport
+	return t
 }
 
 // Connect calls Resolve and Client. It is for commands that only read.
@@ -298,6 +298,10 @@ func (c *Connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint,
 	return all, err
 }
 
+var operations = []signforms.Operation{
+	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpRemind, signforms.OpSend, signforms.OpListRespondents, signforms.OpListFormResponses,
+}
+
 // parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as
 // they differ, or the JSON of a [signforms.Endpoint].
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
@@ -305,8 +309,8 @@ func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint,
 	for _, text := range flags {
 		name, rest, _ := strings.Cut(text, "=")
 		op := signforms.Operation(strings.TrimSpace(name))
-		if !slices.Contains(signforms.Operations(), op) {
-			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %s", name, strings.Join(cli.Texts(signforms.Operations()), ", "))
+		if !slices.Contains(operations, op) {
+			return nil, cli.UsageError("--endpoint: %q is not an operation: use one of %s", name, strings.Join(cli.Texts(operations), ", "))
 		}
 		e, err := parseEndpoint(rest)
 		if err != nil {

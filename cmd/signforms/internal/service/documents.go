@@ -25,6 +25,11 @@ var documentColumns = []cli.Column[*signforms.Document]{
 	{Name: "finishedPdfUrl", Value: func(d *signforms.Document) string { return d.FinishedPDFURL }, Wide: true},
 }
 
+var documentStatuses = []signforms.DocumentStatus{
+	signforms.StatusDraft, signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined,
+	signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid,
+}
+
 func newDocumentsList() *cobra.Command {
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{
@@ -37,7 +42,7 @@ The service alone decides which records the filters leave.`,
 		Example: "  signforms documents list --status PENDING --from 2026-11-01\n  signforms documents list --csv > documents.csv",
 		Args:    cli.NoArgs,
 	}
-	cli.OneOf(cmd, "status", "status", "only those of this status: %s", signforms.DocumentStatuses(), func(status signforms.DocumentStatus) error {
+	cli.OneOf(cmd, "status", "status", "only those of this status: %s", documentStatuses, func(status signforms.DocumentStatus) error {
 		p.Status = status
 		return nil
 	})
@@ -52,7 +57,7 @@ The service alone decides which records the filters leave.`,
 }
 
 func newDocumentsGet() *cobra.Command {
-	return newGet("DOCUMENT_ID", "Print one PDF document", documentColumns,
+	return newGet("DOCUMENT_ID", "Print one PDF document", documentColumns, documentShape,
 		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error) {
 			return c.Documents.Get(ctx, id)
 		})

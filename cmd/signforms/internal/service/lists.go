@@ -172,10 +172,10 @@ func newList[T any](cmd *cobra.Command, columns []cli.Column[*T], shape func(*T)
 }
 
 // newGet returns a command that prints one document or template, by its id.
-func newGet(id, short string, columns []cli.Column[*signforms.Document],
-	get func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error)) *cobra.Command {
-	return newList(&cobra.Command{Use: "get " + id, Short: short, Args: cli.ExactlyOne(id)}, columns, documentShape, new(1),
-		func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*signforms.Document, error] {
+func newGet[T any](id, short string, columns []cli.Column[*T], shape func(*T) any,
+	get func(ctx context.Context, c *signforms.Client, id string) (*T, error)) *cobra.Command {
+	return newList(&cobra.Command{Use: "get " + id, Short: short, Args: cli.ExactlyOne(id)}, columns, shape, new(1),
+		func(ctx context.Context, c *signforms.Client, args []string) iter.Seq2[*T, error] {
 			return oneRecord(get(ctx, c, args[0]))
 		})
 }

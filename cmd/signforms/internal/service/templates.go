@@ -13,22 +13,31 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-var templateColumns = []cli.Column[*signforms.Document]{
-	{Name: "templateId", Value: func(d *signforms.Document) string { return d.ID }},
-	{Name: "templateName", Value: func(d *signforms.Document) string { return d.Name }},
-	{Name: "roles", Value: rolesText},
-	{Name: "respondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalRespondents) }},
-	{Name: "signedRespondents", Value: func(d *signforms.Document) string { return fmt.Sprint(d.TotalSignedRespondents) }, Wide: true},
-	{Name: "createdAt", Value: func(d *signforms.Document) string { return cli.Time(d.CreatedAt) }},
-	{Name: "updatedAt", Value: func(d *signforms.Document) string { return cli.Time(d.UpdatedAt) }, Wide: true},
-	{Name: "authorEmail", Value: func(d *signforms.Document) string { return d.AuthorEmail }, Wide: true},
-	{Name: "isArchived", Value: func(d *signforms.Document) string { return fmt.Sprint(d.IsArchived) }, Wide: true},
-	{Name: "documentUrl", Value: func(d *signforms.Document) string { return d.URL }, Wide: true},
+// templateRecord is a template as --json prints it. Times that the service did not give are left out.
+type templateRecord struct {
+	*signforms.Template
+	CreatedAt time.Time `json:"createdAt,omitzero"`
+	UpdatedAt time.Time `json:"updatedAt,omitzero"`
 }
 
-func rolesText(d *signforms.Document) string {
+func templateShape(t *signforms.Template) any { return templateRecord{t, t.CreatedAt, t.UpdatedAt} }
+
+var templateColumns = []cli.Column[*signforms.Template]{
+	{Name: "templateId", Value: func(t *signforms.Template) string { return t.ID }},
+	{Name: "templateName", Value: func(t *signforms.Template) string { return t.Name }},
+	{Name: "roles", Value: rolesText},
+	{Name: "respondents", Value: func(t *signforms.Template) string { return fmt.Sprint(t.TotalRespondents) }},
+	{Name: "signedRespondents", Value: func(t *signforms.Template) string { return fmt.Sprint(t.TotalSignedRespondents) }, Wide: true},
+	{Name: "createdAt", Value: func(t *signforms.Template) string { return cli.Time(t.CreatedAt) }},
+	{Name: "updatedAt", Value: func(t *signforms.Template) string { return cli.Time(t.UpdatedAt) }, Wide: true},
+	{Name: "authorEmail", Value: func(t *signforms.Template) string { return t.AuthorEmail }, Wide: true},
+	{Name: "isArchived", Value: func(t *signforms.Template) string { return fmt.Sprint(t.IsArchived) }, Wide: true},
+	{Name: "documentUrl", Value: func(t *signforms.Template) string { return t.URL }, Wide: true},
+}
+
+func rolesText(t *signforms.Template) string {
 	var titles []string
-	for _, r := range d.Roles {
+	for _, r := range t.Roles {
 		titles = append(titles, r.Title)
 	}
 	return strings.Join(titles, ", ")
@@ -38,18 +47,20 @@ func newTemplatesList() *cobra.Command {
 	var p signforms.DocumentListParams
 	cmd := &cobra.Command{Use: "list", Short: "List templates", Args: cli.NoArgs}
 	listFlags(cmd, &p)
-	return newList(cmd, templateColumns, documentShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Document, error] {
+	return newList(cmd, templateColumns, templateShape, &p.Limit, func(ctx context.Context, c *signforms.Client, _ []string) iter.Seq2[*signforms.Template, error] {
+		t := signforms.TemplateListParams{TemplateID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived,
+			SortOrder: p.SortOrder, Page: p.Page, Limit: p.Limit, Query: p.Query}
 		if p.Page == 0 {
-			return c.Templates.All(ctx, p)
+			return c.Templates.All(ctx, t)
 		}
-		page, err := c.Templates.List(ctx, p)
+		page, err := c.Templates.List(ctx, t)
 		return onePage(p.Page, page, err)
 	})
 }
 
 func newTemplatesGet() *cobra.Command {
-	return newGet("TEMPLATE_ID", "Print one template with its roles", templateColumns,
-		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Document, error) {
+	return newGet("TEMPLATE_ID", "Print one template with its roles", templateColumns, templateShape,
+		func(ctx context.Context, c *signforms.Client, id string) (*signforms.Template, error) {
 			return c.Templates.Get(ctx, id)
 		})
 }

@@ -68,7 +68,7 @@ SIGNED does not end --for paid.`,
 			return errors.Join(err, printed)
 		},
 	}
-	cli.SomeOf(cmd, "status", "for", "the status, or several with commas: %s (default signed)", signforms.DocumentStatuses(), func(all []signforms.DocumentStatus) error {
+	cli.SomeOf(cmd, "status", "for", "the status, or several with commas: %s (default signed)", documentStatuses, func(all []signforms.DocumentStatus) error {
 		w.want = all
 		return nil
 	})

@@ -122,7 +122,7 @@ func TestEverythingFindsItsWorkspace(t *testing.T) {
 		require.Contains(t, text, "%PDF")
 		require.Contains(t, openDocument(t, client, base, w), "/documents/"+prefixOf(w.ID)+id+".pdf")
 
-		sdk, err := signforms.New(base, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, HTTPClient: client})
+		sdk, err := signforms.New(base, w.APIKey, &signforms.Options{WorkspaceID: w.WorkspaceID, Transport: client.Transport})
 		require.NoError(t, err)
 		_, err = sdk.Forms.Send(t.Context(), signforms.FormSendParams{
 			FormID: w.Seeded.Forms[0], Receivers: []signforms.Receiver{{Name: "Cy", Email: "cy@example.com"}}, Mail: signforms.Mail{Subject: "s", Message: "m"},

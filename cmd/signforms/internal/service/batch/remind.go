@@ -108,7 +108,7 @@ func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (
 		}
 		add(d.Ref(), d.ID, d.Status, d.CreatedAt)
 	}
-	for t, err := range client.Templates.All(ctx, signforms.DocumentListParams{}) {
+	for t, err := range client.Templates.All(ctx, signforms.TemplateListParams{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ func (b *batch) open(path string, o signforms.Options, header ...[]string) (*sig
 		r.f.Close()
 		return nil, cli.UsageError("nothing was sent: %s: %w", path, cli.PathCause(err))
 	}
-	b.results, o.HTTPClient = r, &http.Client{Transport: r}
+	b.results, o.Transport = r, r
 	return b.conn.Client(o)
 }
 

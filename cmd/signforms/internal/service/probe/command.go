@@ -67,7 +67,7 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	w := &wire{next: http.DefaultTransport, sleep: c.sleep}
-	client, err := c.conn.Client(signforms.Options{HTTPClient: &http.Client{Transport: w}})
+	client, err := c.conn.Client(signforms.Options{Transport: w})
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func askUnknownID(r *run) {
 func askRespondents(r *run) {
 	id := ""
 	r.ask(nil, []string{"documentId", "totalRespondants"}, func(ctx context.Context, c *signforms.Client) error {
-		page, err := c.Templates.List(ctx, signforms.DocumentListParams{Limit: 5})
+		page, err := c.Templates.List(ctx, signforms.TemplateListParams{Limit: 5})
 		if err == nil && len(page.Items) > 0 {
 			id = page.Items[0].ID
 			for _, t := range page.Items { // one with documents shows more

@@ -30,11 +30,6 @@ const (
 // opRequest is the operation of [Client.Do] in errors and attempts. It has no entry in [Options.Endpoints].
 const opRequest Operation = "request"
 
-// Operations returns the six operations, in the order of their constants.
-func Operations() []Operation {
-	return []Operation{OpListDocuments, OpVoidDocument, OpRemind, OpSend, OpListRespondents, OpListFormResponses}
-}
-
 // method is a method of the client: the operation that it uses, and its name in errors.
 type method struct {
 	op   Operation

@@ -21,7 +21,7 @@ import (
 // defaultStoreClient returns the documents of a client on the default store.
 func defaultStoreClient(t *testing.T, baseURL, key string, transport http.RoundTripper) *signforms.DocumentsService {
 	t.Helper()
-	client, err := signforms.New(baseURL, key, &signforms.Options{HTTPClient: &http.Client{Transport: transport}})
+	client, err := signforms.New(baseURL, key, &signforms.Options{Transport: transport})
 	require.NoError(t, err)
 	return client.Documents
 }
@@ -34,9 +34,11 @@ func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
 	service := &clienttest.Trips{}
 	first := defaultStoreClient(t, "https://api.example.com/v1", key, service)
 	clienttest.UseUp(t, first)
-	got, err := defaultStoreClient(t, "https://api.example.com/v1/", key, service).ReminderBudget(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, got.Remaining)
+	for _, same := range []string{"https://api.example.com/v1/", "HTTPS://API.example.com:443/v1", "https://api.example.com./v1"} {
+		got, err := defaultStoreClient(t, same, key, service).ReminderBudget(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, got.Remaining, same)
+	}
 	for _, other := range [][2]string{
 		{"https://api.example.com/v1", newKey()}, {"https://api.example.com/V1", key}, {"https://api.example.com", key},
 		{"https://api.example.com:8443/v1", key}, {"https://other.example.com/v1", key},
@@ -55,9 +57,9 @@ func TestBudgetOfOneKeyInsideAndOutsideOfBubbles(t *testing.T) {
 	for range 2 {
 		bubbles.Go(func() {
 			synctest.Test(t, func(t *testing.T) {
-				store := signforms.NewMemoryLimitStore(nil)
+				store := &signforms.MemoryLimitStore{}
 				client, err := signforms.New("https://api.example.com", key, &signforms.Options{
-					LimitStore: store, ReminderMaxWait: -1, HTTPClient: &http.Client{Transport: &clienttest.Trips{}},
+					LimitStore: store, ReminderMaxWait: -1, Transport: &clienttest.Trips{},
 				})
 				assert.NoError(t, err)
 				var calls sync.WaitGroup

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -49,17 +50,21 @@ var process = struct {
 	lines *reminderlimit.Lines
 }{NewMemoryLimitStore(nil), reminderlimit.NewLines()}
 
-// newBudget returns the budget of a base URL and API key. The store gets a hash of both.
+// newBudget returns the budget of a base URL and API key. The store gets a hash of both. A dot at the end of the host's
+// name makes no difference.
 func newBudget(store LimitStore, attempt time.Duration, base, apiKey string) *reminderlimit.Budget {
+	base = dotAtTheEnd.ReplaceAllString(base, "$1$2")
 	sum := sha256.Sum256([]byte(base + "\n" + apiKey))
 	return reminderlimit.New(process.lines, store, hex.EncodeToString(sum[:]), attempt)
 }
 
+var dotAtTheEnd = regexp.MustCompile(`^(https?://[^/:]+)\.(/|:|$)`)
+
 // MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or
 // channel. A key takes memory while held or blocked. After that it is forgotten when other keys come. Use a store in
-// one testing/synctest bubble or outside of all. Make one with [NewMemoryLimitStore]: New refuses the zero value.
+// one testing/synctest bubble or outside of all. The zero value is an empty store with the clock time.Now.
 type MemoryLimitStore struct {
-	now   func() time.Time
+	now   func() time.Time // nil: time.Now
 	mu    sync.Mutex
 	keys  map[string]*heldKey
 	sweep int // with so many keys, those that are free are forgotten
@@ -73,10 +78,7 @@ type heldKey struct {
 
 // NewMemoryLimitStore returns an empty store. now is its clock; nil means time.Now.
 func NewMemoryLimitStore(now func() time.Time) *MemoryLimitStore {
-	if now == nil {
-		now = time.Now
-	}
-	return &MemoryLimitStore{now: now, keys: map[string]*heldKey{}}
+	return &MemoryLimitStore{now: now}
 }
 
 // Take implements [LimitStore].
@@ -123,7 +125,13 @@ func (s *MemoryLimitStore) Peek(_ context.Context, key string, limit int) ([]tim
 
 // key returns what is held of a key, and the time. A sweep for each doubling of the keys forgets those that are free.
 func (s *MemoryLimitStore) key(key string) (*heldKey, time.Time) {
-	k, now := s.keys[key], s.now()
+	k, now := s.keys[key], time.Now()
+	if s.now != nil {
+		now = s.now()
+	}
+	if s.keys == nil {
+		s.keys = map[string]*heldKey{}
+	}
 	if k == nil {
 		if len(s.keys) >= s.sweep {
 			maps.DeleteFunc(s.keys, func(_ string, k *heldKey) bool { return k.free(now) })
