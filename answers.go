@@ -289,9 +289,6 @@ func (r *run) newError(code, message string) *Error {
 		e.Body = bytes.Clone(e.Body[:call.MaxError]) // the rest can be collected
 	}
 	e.RetryAfter, _ = call.RetryAfter(r.last.Header)
-	if r.op == OpRemind {
-		e.RetryAfter = min(e.RetryAfter, reminderlimit.MaxClosed)
-	}
 	if local := (*Error)(nil); errors.As(r.stopped, &local) && local.assumed == 0 {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}

@@ -42,13 +42,13 @@
 //	Class           Operations                                        Repeated after
 //	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
 //	idempotent      void document                                     connection errors, attempt time-outs, 429, 500, 502, 503, 504
-//	not repeatable  send, send reminder                               nothing was written, 429
+//	not repeatable  send, send reminder                               nothing was written, excluded by GOAWAY, 429
 //
 // A void is also repeated after a 2xx that leaves a doubt: see [DocumentsService.Void].
 //
-// A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, or a
-// trace by net/http in which nothing was written. If the request may have been written and no answer tells its outcome,
-// the call returns [ErrOutcomeUnknown]. That is so
+// A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, a
+// trace by net/http in which nothing was written, or a GOAWAY of HTTP/2 that excludes the request. If the request may
+// have been written and no answer tells its outcome, the call returns [ErrOutcomeUnknown]. That is so
 //   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -72,8 +73,7 @@ type Error struct {
 	RequestID string
 	// RetryAfter is how long to wait before a further call, as the service or the reminder budget reported. If neither
 	// did, an error of a call that matches ErrRateLimited or ErrUnavailable has a default: 15 min for a reminder that the
-	// service limited, 1 s otherwise. The text of the error does not show it. A Retry-After for a reminder counts for at
-	// most 24 h: a 429 closes the budget for no longer.
+	// service limited, 1 s otherwise. The text of the error does not show it. A Retry-After counts for at most 24 h.
 	RetryAfter time.Duration
 	// Attempts is the number of attempts, which includes those that could not connect. It is 0 if the SDK made none: an
 	// input is wrong, ctx had ended, or the reminder budget gave no slot.
@@ -128,7 +128,7 @@ func (e *Error) Error() string {
 	if e.Attempts > 1 {
 		text += fmt.Sprintf(" (after %d attempts)", e.Attempts)
 	}
-	if e.RetryAfter > 0 && e.RetryAfter != e.assumed {
+	if e.RetryAfter > 0 && e.RetryAfter != e.assumed && !slices.Contains(e.sentinels(), ErrOutcomeUnknown) {
 		up := min(e.RetryAfter, math.MaxInt64-time.Second) + time.Second - 1
 		text += fmt.Sprintf(" (retry after %s)", up.Truncate(time.Second))
 	}

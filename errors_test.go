@@ -341,19 +341,14 @@ func TestError_retryAfterIsSet(t *testing.T) {
 	require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
 }
 
-// TestEnormousRetryAfter: the longest waits are shown as they are, and a reminder's error agrees with its budget.
-func TestEnormousRetryAfter(t *testing.T) {
+// TestError_enormousRetryAfter: a Retry-After counts for at most a day, and a reminder's error agrees with its budget.
+func TestError_enormousRetryAfter(t *testing.T) {
 	require.NotContains(t, (&signforms.Error{RetryAfter: math.MaxInt64}).Error(), "-")
-	for _, value := range []string{"Fri, 31 Dec 9999 23:59:59 GMT", "99999999999999"} {
-		for _, name := range []string{"Templates.Send", "Documents.Remind"} {
-			c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return clienttest.Answers429(value), nil }))
-			err := clienttest.CallOf(t, name).Do(t.Context(), c)
-			require.NotContains(t, err.Error(), "after -")
-			if name == "Documents.Remind" {
-				require.Equal(t, 24*time.Hour, clienttest.AsError(t, err).RetryAfter, value)
-			} else {
-				require.Greater(t, clienttest.AsError(t, err).RetryAfter, 24*time.Hour, value)
-			}
-		}
+	for _, name := range []string{"Templates.Send", "Documents.Remind"} {
+		c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
+			return clienttest.Answers429("Fri, 31 Dec 9999 23:59:59 GMT"), nil
+		}))
+		err := clienttest.CallOf(t, name).Do(t.Context(), c)
+		require.Equal(t, 24*time.Hour, clienttest.AsError(t, err).RetryAfter, name)
 	}
 }

@@ -67,9 +67,9 @@ type Outcome struct {
 	// Stopped is why no further attempt was made: an error of the budget, or the context's. Nil if none was wanted.
 	Stopped error
 
-	tooLarge  bool
-	timedOut  bool // by AttemptTimeout, not by the caller's context
-	unwritten bool // proof that nothing of the request was written
+	tooLarge   bool
+	timedOut   bool // by AttemptTimeout, not by the caller's context
+	unaccepted bool // proof that the service did not accept the request: nothing was written, or a GOAWAY excludes it
 }
 
 // Success reports whether the answer has a status of success and was read to its end.
@@ -81,10 +81,10 @@ const statusClientClosed = 499
 // MayBeDone reports whether the service may have carried out a request although no readable success came back. A
 // gateway answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx
 // other than 408 and 499, which a proxy gives when it cancelled a request that the service has. Without an answer, only
-// the proof that nothing was written does.
+// the proof of a writeTrace does.
 func (o Outcome) MayBeDone() bool {
 	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
-	return !refused && !o.unwritten
+	return !refused && !o.unaccepted
 }
 
 // run is one call on its way through its attempts.
@@ -162,7 +162,7 @@ func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 		r.Budget.Block(ctx, reminderlimit.ClosedFor(RetryAfter(r.last.Header))) != nil
 	keep := reminderlimit.Answered
 	switch {
-	case r.last.unwritten:
+	case r.last.unaccepted:
 		keep = 0
 	case r.last.MayBeDone() && !r.last.Success(): // no answer, or one that a gateway may have given before the request arrived
 		keep = reminderlimit.Unanswered
@@ -174,7 +174,7 @@ func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 func (r *run) attempt(req *http.Request, deadline time.Time) Outcome {
 	ctx, cancel := context.WithDeadline(req.Context(), deadline)
 	defer cancel()
-	out := Outcome{Err: ctx.Err(), unwritten: true} // a slow limit store may have used up the attempt's time
+	out := Outcome{Err: ctx.Err(), unaccepted: true} // a slow limit store may have used up the attempt's time
 	if out.Err == nil {
 		out = r.send(req.WithContext(ctx))
 	}

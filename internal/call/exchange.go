@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -108,7 +109,7 @@ func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	case errors.Is(o.Err, io.ErrUnexpectedEOF), errors.Is(o.Err, io.EOF):
 		return "the connection was closed before the whole answer came: " + o.Err.Error()
 	}
-	return o.Err.Error()
+	return strings.TrimSuffix(o.Err.Error(), bodyAdvice)
 }
 
 // readBody reads up to limit+1 bytes, drains a little more so that the connection can be reused, and closes the body.

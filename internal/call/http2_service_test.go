@@ -92,9 +92,9 @@ func (c *http2Conn) reset(stream uint32, code uint32) {
 	c.frame(frameReset, 0, stream, binary.BigEndian.AppendUint32(nil, code))
 }
 
-// goAway says that no stream was or will be looked at.
-func (c *http2Conn) goAway(code uint32) {
-	c.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(make([]byte, 4), code))
+// goAway says that no stream above the last one was or will be processed.
+func (c *http2Conn) goAway(last, code uint32) {
+	c.frame(frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code))
 }
 
 func (c *http2Conn) hangUp() { c.frames <- nil }

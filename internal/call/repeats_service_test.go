@@ -41,8 +41,9 @@ var breakages = map[string]func(c *http2Conn, stream uint32){
 	"REFUSED_STREAM":             func(c *http2Conn, stream uint32) { c.reset(stream, codeRefusedStream) },
 	"CANCEL":                     func(c *http2Conn, stream uint32) { c.reset(stream, codeCancel) },
 	"INTERNAL_ERROR":             func(c *http2Conn, stream uint32) { c.reset(stream, codeInternalError) },
-	"GOAWAY":                     func(c *http2Conn, _ uint32) { c.goAway(0) },
-	"GOAWAY with PROTOCOL_ERROR": func(c *http2Conn, _ uint32) { c.goAway(codeProtocolError) },
+	"GOAWAY":                     func(c *http2Conn, stream uint32) { c.goAway(stream-1, 0) },
+	"GOAWAY with PROTOCOL_ERROR": func(c *http2Conn, stream uint32) { c.goAway(stream-1, codeProtocolError) },
+	"GOAWAY after it":            func(c *http2Conn, stream uint32) { c.goAway(stream, 0); c.hangUp() },
 	"closed connection":          func(c *http2Conn, _ uint32) { c.hangUp() },
 }
 
@@ -173,8 +174,11 @@ func (s *repeatService) frames() *http2Service {
 			if !s.armed.Load() {
 				return
 			}
-			s.done.Add(1)
-			if s.arrived.Add(1) <= enough && early {
+			n := s.arrived.Add(1)
+			if n > enough || name != "GOAWAY" && name != "GOAWAY with PROTOCOL_ERROR" { // which exclude the stream
+				s.done.Add(1)
+			}
+			if n <= enough && early {
 				breakOff(c, stream)
 			}
 		},

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -38,7 +40,7 @@ func (o Outcome) retriable(class Class) bool {
 	case o.tooLarge || untrusted: // will not get better
 		return false
 	case class == NotRepeatable:
-		return o.unwritten || o.Status == http.StatusTooManyRequests
+		return o.unaccepted || o.Status == http.StatusTooManyRequests
 	case o.Err != nil:
 		return true
 	}
@@ -81,11 +83,21 @@ func (r *run) wait() time.Duration {
 	return least + rand.N(ceiling-least)
 }
 
-// RetryAfter reads both forms of Retry-After. A date counts from the answer's own Date, whatever the local clock says.
+// maxRetryAfter bounds what a Retry-After says.
+const maxRetryAfter = 24 * time.Hour
+
+var secondsText = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+
+// RetryAfter reads both forms of Retry-After. Decimals are rounded up. A number of 1e9 or more is a Unix time, which has
+// no meaning here. A date counts from the response's own Date, whatever the local clock says.
 func RetryAfter(h http.Header) (time.Duration, bool) {
 	v := h.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(v, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(seconds) * time.Second, true // out of range it is the most that fits: 68 years
+	if secondsText.MatchString(v) {
+		seconds, _ := strconv.ParseFloat(v, 64) // beyond its range it is infinite
+		if seconds >= 1e9 {
+			return 0, false
+		}
+		return min(time.Duration(math.Ceil(seconds))*time.Second, maxRetryAfter), true
 	}
 	at, err := http.ParseTime(v)
 	if err != nil {
@@ -95,5 +107,5 @@ func RetryAfter(h http.Header) (time.Duration, bool) {
 	if err != nil {
 		now = time.Now()
 	}
-	return max(at.Sub(now), 0), true
+	return min(max(at.Sub(now), 0), maxRetryAfter), true
 }

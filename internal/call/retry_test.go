@@ -126,7 +126,7 @@ func TestTheRetryTableIsTrue(t *testing.T) {
 		for _, word := range words {
 			if names, ok := causes[word]; ok {
 				failing = append(failing, names...)
-			} else {
+			} else if word != "excluded by GOAWAY" { // see TestGoAway_provesThatNothingWasAccepted
 				require.Regexp(t, `^\d{3}$`, word, "the test knows no such cause")
 				require.True(t, slices.ContainsFunc(all, func(f failure) bool { return f.name == word }), "nothing tests %s", word)
 				failing = append(failing, word)

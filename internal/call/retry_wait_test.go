@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,7 +85,9 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		"seconds":                       {value: "20", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
 		"as long as RetryWaitMax":       {value: "30", attempts: seconds(0, 30, 60, 90), retryAfter: 30 * time.Second},
 		"beyond RetryWaitMax":           {value: "31", attempts: seconds(0), retryAfter: 31 * time.Second},
-		"beyond what can be counted":    {value: "99999999999999999999", attempts: seconds(0), retryAfter: (1<<31 - 1) * time.Second},
+		"beyond a day":                  {value: "999999999", attempts: seconds(0), retryAfter: 24 * time.Hour},
+		"decimals":                      {value: "20.0", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		"decimals, rounded up":          {value: "19.001", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
 		"no wait":                       {value: "0", attempts: after(0, least, 2*least, 3*least)},
 		"within the deadline":           {value: "20", deadline: 50 * time.Second, attempts: seconds(0, 20, 40), retryAfter: 20 * time.Second},
 		"beyond the deadline":           {value: "20", deadline: 20 * time.Second, attempts: seconds(0), retryAfter: 20 * time.Second},
@@ -93,7 +96,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		"date without a Date":           {value: atTwenty, attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
 		"date in the past":              {value: midnight, date: inJune, attempts: after(0, least, 2*least, 3*least)},
 		"date of another form":          {value: "Thursday, 01-Jun-00 12:00:20 GMT", date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
-		"date beyond RetryWaitMax":      {value: inJuneAt20, date: midnight, attempts: seconds(0), retryAfter: 152*24*time.Hour + 12*time.Hour + 20*time.Second},
+		"date beyond RetryWaitMax":      {value: inJuneAt20, date: midnight, attempts: seconds(0), retryAfter: 24 * time.Hour},
 		"date of an unreadable Date":    {value: atTwenty, date: "today", attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
 		"leading zeros are still a ten": {value: "0010", attempts: seconds(0, 10, 20, 30), retryAfter: 10 * time.Second},
 	} {
@@ -111,12 +114,15 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 
 // TestRetryAfterThatMeansNothing is passed over for the usual wait.
 func TestRetryAfterThatMeansNothing(t *testing.T) {
-	for _, value := range []string{"", "-1", "1.5", "soon", "+5", "5s"} {
-		attempts, _, err := waits(t, clienttest.CallOf(t, "Documents.List"), 0, retryAfter(503, value, ""))
-		require.Len(t, attempts, 4)
-		require.LessOrEqual(t, attempts[3], 3500*time.Millisecond)
-		require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
-		require.NotContains(t, err.Error(), "retry after")
+	for _, value := range []string{"", "-1", "soon", "+5", "5s", "1e3", "5.", ".5", "1,5", "1 000", "0x10", "Inf", "NaN",
+		"1795168800", "1000000000", "1795168800.5", "1795168800000", "99999999999999999999", strings.Repeat("9", 400)} {
+		t.Run(value[:min(len(value), 20)], func(t *testing.T) {
+			attempts, _, err := waits(t, clienttest.CallOf(t, "Documents.List"), 0, retryAfter(503, value, ""))
+			require.Len(t, attempts, 4)
+			require.LessOrEqual(t, attempts[3], 3500*time.Millisecond)
+			require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
+			require.NotContains(t, err.Error(), "retry after")
+		})
 	}
 }
 
@@ -127,6 +133,7 @@ func TestRetryAfterOnlyWhereItIsRetried(t *testing.T) {
 		require.Len(t, attempts, 1)
 		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 		require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
+		require.NotContains(t, err.Error(), "retry after")
 	}
 	attempts, _, err := waits(t, clienttest.CallOf(t, "Documents.List"), 0, retryAfter(404, "1", ""))
 	require.Len(t, attempts, 1)

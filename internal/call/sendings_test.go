@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,8 @@ func sendings(t *testing.T) []sending {
 		{name: "Do without a body", call: clienttest.Call{Name: "Client.Do", Op: "request", Do: post}, most: 1, length: "0"},
 	}
 }
+
+func (s sending) mails() bool { return s.call.SendsMail() || s.call.Op == "request" }
 
 func (s sending) hasBody() bool { return s.endpoints == nil && (s.name == "send" || s.name == "void") }
 
@@ -124,18 +127,121 @@ func TestRequest_sentAgainOverHTTP2(t *testing.T) {
 							require.Equal(t, s.most, streams)
 						}
 						require.NotErrorIs(t, err, context.Canceled)
-						switch s.call.SendsMail() || s.call.Op == "request" {
-						case true:
-							clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-						case false:
-							clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+						require.NotContains(t, err.Error(), "GetBody")
+						kind := signforms.ErrUnavailable // also for what was proved not to have been accepted
+						if s.mails() && !(s.hasBody() && fate == "GOAWAY") {
+							kind = signforms.ErrOutcomeUnknown
 						}
+						clienttest.RequireMatches(t, err, kind)
 						if s.most > 1 && streams == s.most {
 							require.ErrorContains(t, err, "the request was sent 3 times and each time lost without a response")
 						}
 					})
 				})
 			}
+		}
+	}
+}
+
+// TestGoAway_provesThatNothingWasAccepted: a send or reminder whose stream is above the last one of a GOAWAY is repeated,
+// and a reminder's slot is free again. REFUSED_STREAM, and a GOAWAY that names the stream, prove nothing.
+func TestGoAway_provesThatNothingWasAccepted(t *testing.T) {
+	for _, name := range []string{"Templates.Send", "Forms.Send", "Documents.Remind"} {
+		for fate, proof := range map[string]bool{"GOAWAY": true, "GOAWAY after it": false, "REFUSED_STREAM": false} {
+			for _, used := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%s/used=%t", name, fate, used), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						armed, streams := false, 0
+						service := &http2Service{head: func(*http2Conn, uint32) { streams++ }, end: func(c *http2Conn, stream uint32) {
+							if armed {
+								armed = false
+								breakages[fate](c, stream)
+								return
+							}
+							c.answer(stream, clienttest.AnyAnswer)
+						}}
+						o := clienttest.Options(nil)
+						o.Transport = service.transport(t)
+						c, err := signforms.New("http://service.test", clienttest.APIKey, o)
+						require.NoError(t, err)
+						if used {
+							require.NoError(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), c))
+							synctest.Wait()
+						}
+						armed, streams = true, 0
+						err = clienttest.CallOf(t, name).Do(t.Context(), c)
+						budget, failed := c.Documents.ReminderBudget(t.Context())
+						require.NoError(t, failed)
+						if !proof {
+							clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+							require.Equal(t, 1, streams)
+							return
+						}
+						require.NoError(t, err)
+						require.Equal(t, 2, streams)
+						if name == "Documents.Remind" {
+							require.Equal(t, 4, budget.Remaining, "only the second attempt holds a slot")
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestGoAway_text pins the text of net/http that is the proof. Where a new version of Go changes it, call.goAwayText has
+// to change too.
+func TestGoAway_text(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &http2Service{head: func(*http2Conn, uint32) {}, end: breakages["GOAWAY"]}
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://service.test", io.NopCloser(strings.NewReader("x")))
+		require.NoError(t, err)
+		_, err = service.transport(t).RoundTrip(req)
+		require.EqualError(t, err, "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] "+
+			"after Request.Body was written; define Request.GetBody to avoid this error")
+	})
+}
+
+// TestGoAway_ofAnotherRequest: the text proves nothing where the transport has sent another request of its own.
+func TestGoAway_ofAnotherRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests := 0
+		service := &http2Service{head: func(*http2Conn, uint32) {}, end: func(c *http2Conn, stream uint32) {
+			if requests++; requests == 1 {
+				c.hangUp()
+				return
+			}
+			breakages["GOAWAY"](c, stream)
+		}}
+		tr := service.transport(t)
+		err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+			req = req.Clone(req.Context())
+			req.URL.Scheme, req.URL.Host = "http", "service.test"
+			_, err := tr.RoundTrip(req)
+			require.Error(t, err)
+			side, _ := http.NewRequestWithContext(req.Context(), "POST", "http://service.test/log", io.NopCloser(strings.NewReader("x")))
+			_, err = tr.RoundTrip(side)
+			require.ErrorContains(t, err, "graceful shutdown GOAWAY")
+			return nil, err
+		})))
+		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+	})
+}
+
+// TestProxy_refusedConnect: an error says who refused.
+func TestProxy_refusedConnect(t *testing.T) {
+	for _, status := range []int{403, 407, 500, 503} {
+		for _, name := range []string{"Documents.List", "Templates.Send"} {
+			t.Run(fmt.Sprint(status, "/", name), func(t *testing.T) {
+				proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(status) }))
+				defer proxy.Close()
+				address, err := url.Parse(proxy.URL)
+				require.NoError(t, err)
+				c := clienttest.Scripted(t, &http.Transport{Proxy: http.ProxyURL(address)})
+				err = clienttest.CallOf(t, name).Do(t.Context(), c)
+				clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+				require.ErrorContains(t, err, "unavailable: the proxy refused to connect to the service: "+http.StatusText(status)+" (after 4 attempts)")
+			})
 		}
 	}
 }

@@ -31,6 +31,7 @@ type writeTrace struct {
 	connFree    bool // a connection with a remote address was got, and no header was begun since
 	onNetwork   bool // the header that was begun last goes to such a connection
 	http2       bool // and is one of HTTP/2
+	headers     int  // how many were begun on such connections, and how many of these have an x-request-id
 	sent        int
 	bodyRead    chan struct{} // closed when the body was read after a sending, so that net/http cannot repeat it; nil without a body
 	stopped     error         // why the request was stopped
@@ -118,6 +119,7 @@ func (t *writeTrace) wroteField(name string, _ []string) {
 	switch {
 	case name == "Host" || name == ":authority": // the first field of a header in HTTP/1.1 and in HTTP/2
 		if t.onNetwork, t.connFree = t.connFree, false; t.onNetwork {
+			t.headers++
 			t.http2 = name == ":authority"
 		}
 	case t.onNetwork && strings.EqualFold(name, "x-request-id"):
@@ -150,12 +152,21 @@ func (t *writeTrace) readBody() {
 	}
 }
 
+// goAwayText is the error of net/http in Go 1.26 for a request with a body whose stream is above the last one that a
+// GOAWAY names. The service did not process such a stream (RFC 9113, section 6.8).
+const goAwayText = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] " +
+	"after Request.Body was written" + bodyAdvice
+
+// bodyAdvice is the end of errors of net/http. It is for whoever made the request.
+const bodyAdvice = "; define Request.GetBody to avoid this error"
+
 // judge adds to an outcome what the trace found out. Its ctx is that of the attempt.
 //
-// Nothing was written only on proof. The transport reported that it looked for a connection, so it reports what it
-// does; and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport
-// that was stopped by a context after it got a connection proves nothing: its write loop may still run. Nor does one
-// that may have a copy of the request's contents, and may have sent that without a trace.
+// There are two proofs that the service did not accept the request. One is goAwayText, if no other request was sent. The
+// other is that nothing was written. The transport reported that it looked for a connection, so it reports what it does;
+// and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing. A transport that was
+// stopped by a context after it got a connection proves nothing: its write loop may still run. Nor does a transport that
+// may have a copy of the request's contents, and may have sent that without a trace.
 func (t *writeTrace) judge(ctx context.Context, out Outcome) Outcome {
 	if out.Err == nil {
 		return out
@@ -163,9 +174,24 @@ func (t *writeTrace) judge(ctx context.Context, out Outcome) Outcome {
 	ended := ctx.Err() != nil || errors.Is(out.Err, context.Canceled) || errors.Is(out.Err, context.DeadlineExceeded)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	out.unwritten = out.Status == 0 && t.gettingConn && !t.wrote && !t.copied && !(t.gotConn && ended)
-	if t.stopped != nil {
+	nothingWritten := t.gettingConn && !t.wrote && !t.copied && !(t.gotConn && ended)
+	wentAway := t.headers == 1 && t.sent == 1 && out.Err.Error() == goAwayText
+	out.unaccepted = out.Status == 0 && (nothingWritten || wentAway)
+	switch {
+	case t.stopped != nil:
 		out.Err = t.stopped
+	case t.gettingConn && !t.gotConn && isReasonPhrase(out.Err.Error()):
+		out.Err = fmt.Errorf("the proxy refused to connect to the service: %w", out.Err)
 	}
 	return out
+}
+
+// isReasonPhrase reports whether text is that of a status. net/http returns nothing else of a CONNECT that was refused.
+func isReasonPhrase(text string) bool {
+	for status := 300; status < 600; status++ {
+		if text != "" && text == http.StatusText(status) {
+			return true
+		}
+	}
+	return false
 }

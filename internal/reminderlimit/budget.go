@@ -32,15 +32,12 @@ const (
 	Unanswered = Answered + stragglerTime
 )
 
-// MaxClosed bounds how long a 429 closes the budget.
-const MaxClosed = 24 * time.Hour
-
-// ClosedFor is how long a 429 closes the budget: for the answer's Retry-After, and for Window if it told none.
+// ClosedFor returns how long a 429 closes the budget: for the response's Retry-After, and for Window if it has none.
 func ClosedFor(retryAfter time.Duration, told bool) time.Duration {
 	if !told {
-		retryAfter = Window
+		return Window
 	}
-	return min(retryAfter, MaxClosed)
+	return retryAfter
 }
 
 // Budget keeps the limit for one key. It is safe for concurrent use.
