@@ -24,12 +24,28 @@ type background struct {
 	log  *slog.Logger
 	drop func() // makes the store open new connections; nil on SQLite
 
+	life    context.Context // ends with the queue
+	end     context.CancelFunc
+	lookups sync.WaitGroup
+
 	mu     sync.Mutex
+	closed bool
 	silent map[string]bool // what was given up and has not been answered since
 }
 
 func newBackground(log *slog.Logger) *background {
-	return &background{log: log, silent: map[string]bool{}}
+	b := &background{log: log, silent: map[string]bool{}}
+	b.life, b.end = context.WithCancel(context.Background())
+	return b
+}
+
+// close ends the lookups under way.
+func (b *background) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.end()
+	b.lookups.Wait()
 }
 
 // within runs one step for at most limit. It logs a step that it gives up, once until the step is answered again. The
@@ -59,4 +75,56 @@ func (b *background) within(
 		return err
 	}
 	return fmt.Errorf("%w: %w", errNoAnswer, err)
+}
+
+// How long a lookup may take, and how long others wait for it.
+const (
+	lookupTimeout  = 2 * time.Minute
+	lookupPatience = 200 * time.Millisecond
+)
+
+// lookup is a query that may take long: while a client of Postgres has a snapshot open, queries also read what was
+// deleted since. It runs once at a time, and nobody waits for it longer than lookupPatience after its start.
+type lookup struct {
+	mu    sync.Mutex
+	begun time.Time
+	ended chan struct{} // closed when the query under way ends; nil: none is
+}
+
+// wait starts the query unless it is under way, and waits for it.
+func (l *lookup) wait(ctx context.Context, b *background, query func(context.Context)) {
+	l.mu.Lock()
+	if l.ended == nil && !l.start(b, query) {
+		l.mu.Unlock()
+		return
+	}
+	ended := l.ended
+	patience := time.NewTimer(time.Until(l.begun.Add(lookupPatience)))
+	l.mu.Unlock()
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+}
+
+// start reports false when the queue is closed.
+func (l *lookup) start(b *background, query func(context.Context)) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	l.begun, l.ended = time.Now(), make(chan struct{})
+	b.lookups.Go(func() {
+		bounded, cancel := context.WithTimeout(b.life, lookupTimeout)
+		defer cancel()
+		query(bounded)
+		l.mu.Lock()
+		close(l.ended)
+		l.ended = nil
+		l.mu.Unlock()
+	})
+	return true
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +24,7 @@ type claim struct {
 	token       int64
 	until       time.Time
 	entry       Entry
-	body        []byte
+	body        blob
 	interrupted bool          // the event was claimed before, and that lease ended without an outcome
 	begun       bool          // it is stored that its function began then; otherwise that is unknown
 	completion  *completion   // of the function under way
@@ -67,7 +66,7 @@ func (q *Queue) claimKeys(ctx context.Context, n int) (claims []*claim, err erro
 // claimWithin claims up to n ordering keys that are due and not occupied by this process, and marks
 // them as occupied. The caller must vacate them when the transaction fails.
 func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
-	free, err := q.freeKeys(t, n)
+	free, err := q.dueKeys(t, n)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +83,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 			continue
 		}
 		if !found {
-			if err := c.remove(t); err != nil {
+			if _, err := c.remove(t); err != nil {
 				return claims, err
 			}
 			continue
@@ -101,30 +100,20 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	return claims, nil
 }
 
-// freeKeys locks up to n ordering keys that are due and not occupied by this process. The returned
+// dueKeys locks up to n ordering keys that are due and not occupied by this process. The returned
 // claims have the token and head of the worker that held the ordering key last.
-func (q *Queue) freeKeys(t *tx, n int) (free []*claim, err error) {
-	if free, err = q.dueKeys(t, n, "TRUE"); err != nil || !q.anyBusy(free) {
-		return free, err
-	}
-	// A function of this process still runs although its lease has ended. This is rare, so only
-	// then are ordering keys excluded.
-	return q.dueKeys(t, n, "NOT ("+t.in("id", "$3")+")", t.list(q.busy()))
-}
-
-// dueKeys locks up to n ordering keys that are due and fulfil the condition. It uses no parameter
-// for LIMIT, because SQLite would plan such a statement again each time.
-func (q *Queue) dueKeys(t *tx, n int, condition string, args ...any) (keys []*claim, err error) {
-	free := t.latest + "(due, lease)"
+func (q *Queue) dueKeys(t *tx, n int) (free []*claim, err error) {
 	sent, shown := q.clock.boot(), int64(0)
 	err = t.each(func(rows *sql.Rows) error {
+		if len(free) == n {
+			return errEnough
+		}
 		c := &claim{}
-		keys = append(keys, c)
+		free = append(free, c)
 		return rows.Scan(&c.keyID, &c.low, &c.token, &c.entry.ID, &shown, new(string))
-	}, `SELECT id, low, token, head, `+t.shows+`, `+t.bound+` FROM signforms_ordering_keys WHERE `+free+` <= $1 AND `+free+` >= $2 AND `+condition+`
-		ORDER BY `+free+` LIMIT `+strconv.Itoa(n)+t.skip, slices.Insert(args, 0, any(q.now()), any(q.floor.from(t)))...)
+	}, t.due, q.now(), q.floor.from(t.dialect, q.now()), t.list(q.busy()), n)
 	q.shown(shown, sent)
-	return keys, err
+	return free, err
 }
 
 // shown corrects the clock by what the database's clock showed since sent, unless that is 0.
@@ -138,30 +127,32 @@ const maxToken = 1<<63 - 2
 
 const (
 	occupyKey = `UPDATE signforms_ordering_keys SET lease = $2, token = $3, head = $4, since = $5, low = $6 WHERE id = $1`
+	forgetLow = `UPDATE signforms_ordering_keys SET low = 0 WHERE id = $1`
 	removeKey = `DELETE FROM signforms_ordering_keys WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM signforms_events WHERE ordering_key_id = $1 AND state = 0)`
-
-	// firstEvent must read the index of pending events from low on. With ordering_key_id = $1 and
-	// ORDER BY id, Postgres may take the primary key, and walk past all settled events; without
-	// low, past entries of those settled since its last VACUUM.
-	firstEvent = `SELECT id, dedupe, ordering_key, type, subject, attempts, received, error, note, body
-		FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1 AND state = 0 ORDER BY ordering_key_id, id LIMIT 1`
 )
 
-// load reads the first pending event of the claim's ordering key.
+// load reads the first pending event of the claim's ordering key. Its statement must read the index
+// of pending events from low on. With ordering_key_id = $1 and ORDER BY id, Postgres may take the
+// primary key, and walk past all settled events; without low, past entries of those settled since
+// its last VACUUM.
 func (c *claim) load(t *tx) (found bool, err error) {
-	var key []byte
+	var key blob
 	var received int64
 	e := &c.entry
 	*e = Entry{State: Pending}
-	found, err = t.first([]any{&e.ID, &key, &e.OrderingKey, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &e.Note, &c.body}, firstEvent, c.keyID, c.low)
+	found, err = t.first([]any{&e.ID, &key, &e.OrderingKey, &e.Type, &e.Subject, &e.Attempts, &received, &e.Error, &e.Note, &c.body}, t.dialect.first, c.keyID, c.low)
 	e.Key, e.Received, e.Attempts = keyText(key), fromMillis(received), max(0, e.Attempts)
 	return found, err
 }
 
-// remove removes the row of an ordering key in which no event was found.
-func (c *claim) remove(t *tx) error {
-	_, err := t.exec(removeKey, c.keyID)
-	return err
+// remove removes the row of an ordering key in which no event was found. If an event is pending all the
+// same, its id is below low, because the counter of ids went back. Then the next search starts at 0.
+func (c *claim) remove(t *tx) (removed bool, err error) {
+	n, err := t.exec(removeKey, c.keyID)
+	if err == nil && n == 0 {
+		_, err = t.exec(forgetLow, c.keyID)
+	}
+	return n > 0, err
 }
 
 // head returns the value of the column head: the id of the claim's event, negative when it is known that its function
@@ -189,71 +180,107 @@ func (c *claim) event() (webhook.Event, error) {
 // nextDue returns how long until an ordering key is due that this process does not occupy, and
 // false when there is none.
 func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, err error) {
-	var due, shown int64
-	sent := q.clock.boot()
+	if q.db.text().floors && q.floor.old(q.clock.boot()) {
+		q.floor.lookup.wait(ctx, q.background, q.findFloor)
+	}
+	var due int64
 	err = q.background.within(ctx, stepTimeout, "looking for due ordering keys", func(ctx context.Context) (err error) {
-		t := q.query(ctx)
-		free := t.latest + "(due, lease)"
-		// Do not use min(): with a condition it would read all ordering keys instead of the first in the index.
-		found, err = t.first([]any{&due, &shown}, "SELECT "+free+", "+t.shows+" FROM signforms_ordering_keys WHERE "+free+" >= $1 AND NOT ("+
-			t.in("id", "$2")+") ORDER BY "+free+" LIMIT 1", q.floor.next(t, q.clock.boot()), t.list(q.busy()))
+		due, found, err = q.firstDue(ctx, q.floor.from(q.db.text(), q.now()))
 		return err
 	})
 	if err != nil {
 		return 0, false, err
 	}
-	q.shown(shown, sent)
 	now := q.now()
 	q.floor.raise(due, now)
 	return time.Duration(due-now) * time.Millisecond, found, nil
 }
 
+// firstDue returns when the first ordering key is due that this process does not occupy, from a floor on.
+func (q *Queue) firstDue(ctx context.Context, floor int64) (due int64, found bool, err error) {
+	var shown int64
+	sent := q.clock.boot()
+	t := q.query(ctx)
+	found, err = t.first([]any{&due, &shown}, t.next, floor, t.list(q.busy()))
+	if err == nil {
+		q.shown(shown, sent)
+	}
+	return due, found, err
+}
+
+// findFloor looks at all ordering keys. A look that fails leaves the floor as it is.
+func (q *Queue) findFloor(ctx context.Context) {
+	begun := q.clock.boot()
+	due, _, err := q.firstDue(ctx, 0)
+	q.floor.set(due, q.now(), begun, q.clock.boot(), err)
+	if q.clock.boot()-begun > lookupPatience {
+		q.wakeUp() // Run did not wait for it
+	}
+}
+
 // floor is the time from which on ordering keys may be due. In Postgres the index of ordering keys
 // keeps the entries of earlier times for as long as any client has a transaction open, and a search
-// from the start would walk past all of them.
+// from the start would walk past all of them. So only a lookup in the background does that.
 type floor struct {
-	mu   sync.Mutex
-	ms   int64
-	full time.Duration // when all ordering keys were looked at last, since boot
+	lookup lookup
+
+	mu    sync.Mutex
+	known bool
+	ms    int64
+	full  time.Duration // when all ordering keys were looked at last, since boot
+	again time.Duration // how long after full that is repeated
 }
 
 const (
-	floorBelow = 3 * time.Second // longer than a delivery waits for its commit
-	floorFor   = 5 * time.Second // then all ordering keys are looked at again
+	floorBelow  = 3 * time.Second // longer than a delivery waits for its commit
+	floorFor    = 5 * time.Second // then all ordering keys are looked at again
+	floorAtMost = 5 * time.Minute // the same, when looking took long
 )
 
 // from returns the time from which on a search starts: on SQLite always 0.
-func (f *floor) from(t *tx) int64 {
+func (f *floor) from(d *dialect, now int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if t.skip == "" {
+	switch {
+	case !d.floors:
 		return 0
+	case !f.known:
+		return now - floorBelow.Milliseconds()
 	}
 	return f.ms
 }
 
-// next is from, and resets the floor from time to time.
-func (f *floor) next(t *tx, boot time.Duration) int64 {
+// old reports whether all ordering keys are to be looked at again.
+func (f *floor) old(boot time.Duration) bool {
 	f.mu.Lock()
-	if boot-f.full > floorFor {
-		f.ms, f.full = 0, boot
+	defer f.mu.Unlock()
+	return f.again == 0 || boot-f.full > f.again
+}
+
+// set sets the floor after a look at all ordering keys, unless that has failed with err.
+func (f *floor) set(due, now int64, begun, ended time.Duration, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.full, f.again = ended, min(max(floorFor, 20*(ended-begun)), floorAtMost)
+	if err == nil {
+		f.known, f.ms = true, min(due, now)-floorBelow.Milliseconds()
 	}
-	f.mu.Unlock()
-	return f.from(t)
 }
 
 // raise raises the floor after a search that found an ordering key that is due at due, or none.
 func (f *floor) raise(due, now int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ms = max(f.ms, min(due, now)-floorBelow.Milliseconds())
+	if f.known {
+		f.ms = max(f.ms, min(due, now)-floorBelow.Milliseconds())
+	}
 }
 
 // reset makes the next search look at all ordering keys.
 func (f *floor) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ms = 0
+	f.again = 0
 }
 
 // busy returns the ordering keys that this process must not start now.
@@ -265,12 +292,6 @@ func (q *Queue) busy() []int64 {
 		keys = append(keys, id)
 	}
 	return keys
-}
-
-func (q *Queue) anyBusy(claims []*claim) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return slices.ContainsFunc(claims, func(c *claim) bool { return q.occupied[c.keyID] })
 }
 
 func (q *Queue) occupy(c *claim) {
@@ -342,7 +363,7 @@ const putOffFree = `UPDATE signforms_ordering_keys SET due = $2, since = $3 WHER
 // setAsideFree is setAside in a separate transaction, for an ordering key that no worker holds.
 func (q *Queue) setAsideFree(t *tx, u *unreadableError) error {
 	now := q.now()
-	if _, err := t.first([]any{new(string)}, "SELECT "+t.bound); err != nil {
+	if _, err := t.first([]any{new(string)}, t.silent); err != nil {
 		return err
 	}
 	changed, err := t.exec(putOffFree, u.keyID, now+unreadableWait.Milliseconds(), now)

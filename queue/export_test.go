@@ -51,7 +51,7 @@ func (q *Queue) Now() time.Time { return fromMillis(q.now()) }
 func (o *Options) HasClocks() bool { return o.clocks.boot != nil }
 
 // FirstEvent is the statement that finds the first pending event of an ordering key, from a lowest id on.
-const FirstEvent = firstEvent
+var FirstEvent = map[bool]string{true: sqliteDialect.first, false: postgresDialect.first}
 
 // Prepared returns the statements that the queue has run on its writing connection to a SQLite
 // file, and those of Stats.
@@ -90,3 +90,6 @@ func (q *Queue) StoreTooLate(ctx context.Context, events []webhook.Event) error 
 
 // Sweep erases what is not kept any longer.
 func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx) }
+
+// Redrive is the statement by which Postgres finds the failed events of a delivery.
+const Redrive = postgresRedrive

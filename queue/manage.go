@@ -25,13 +25,16 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 		return "$" + strconv.Itoa(len(args))
 	}
 	if f.States != nil {
-		inState := "-1" // no event is in this state
+		var inState []string
 		for number, state := range states {
 			if slices.Contains(f.States, state) {
-				inState += ", " + strconv.Itoa(number)
+				inState = append(inState, strconv.Itoa(number))
 			}
 		}
-		all = append(all, "e.state IN ("+inState+")")
+		if inState == nil {
+			inState = []string{"-1"} // no event is in this state
+		}
+		all = append(all, "e.state IN ("+strings.Join(inState, ", ")+")")
 	}
 	form := "'" + string(webhook.TypeFormResponse) + "'"
 	if f.Document != "" {
@@ -94,7 +97,7 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 	where, args := f.where(t.dialect, []any{after})
 	err = t.each(func(rows *sql.Rows) error {
 		var e Entry
-		var key []byte
+		var key blob
 		var state int
 		var received, due, settled int64
 		err := rows.Scan(&e.ID, &key, &e.OrderingKey, &e.Type, &e.Subject, &state, &e.Attempts, &received, &due, &settled, &e.Error, &e.Note)
@@ -102,7 +105,7 @@ func (q *Queue) page(ctx context.Context, f *Filter, after int64) (page []Entry,
 		e.Received, e.Due, e.Settled = fromMillis(received), fromMillis(due), fromMillis(settled)
 		page = append(page, e)
 		return err
-	}, `SELECT e.id, e.dedupe, e.ordering_key, e.type, e.subject, e.state, e.attempts, e.received,
+	}, `SELECT e.id, `+t.bytes("e.dedupe")+`, e.ordering_key, e.type, e.subject, e.state, e.attempts, e.received,
 			CASE WHEN e.state = 0 THEN coalesce(l.due, 0) ELSE 0 END, e.settled, e.error, e.note
 		FROM signforms_events AS e LEFT JOIN signforms_ordering_keys AS l ON l.id = e.ordering_key_id
 		WHERE e.id > $1 AND `+where+` ORDER BY e.id LIMIT `+strconv.Itoa(batch), args...)
@@ -132,8 +135,7 @@ func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) 
 
 // lockKeys locks those of the ordering keys that exist, in the order of their ids.
 func lockKeys(t *tx, keys []int64) error {
-	return t.each(func(*sql.Rows) error { return nil },
-		`SELECT id FROM signforms_ordering_keys WHERE `+t.in("id", "$1")+` ORDER BY id`+t.lock, t.list(keys))
+	return t.each(func(*sql.Rows) error { return nil }, t.locks, t.list(keys))
 }
 
 // inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of do's numbers.
@@ -163,8 +165,9 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func
 // Body returns the JSON of an event as it was received: of one that is pending or failed, or was processed less than
 // [Options.KeepBodies] ago. For any other the error matches [ErrNoBody].
 func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
-	var body []byte
-	_, err := q.query(ctx).first([]any{&body}, "SELECT body FROM signforms_events WHERE id = $1", id)
+	var body blob
+	t := q.query(ctx)
+	_, err := t.first([]any{&body}, t.body, id)
 	if err == nil && body == nil {
 		err = ErrNoBody
 	}

@@ -37,10 +37,10 @@ type Options struct {
 	// negative is refused.
 	Retries []time.Duration
 
-	// MaxPending is how many events may wait. A delivery whose new events would exceed it is
-	// answered 503, unless none waits: a queue that is empty takes a delivery of any size. Default
-	// 1,000,000; negative: no limit. Several processes that receive at once may exceed it by what
-	// they receive in a second.
+	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered
+	// 503, unless none waits: a queue that is empty takes a delivery of any size. Default 1,000,000;
+	// negative: no limit. The bound may be late: events are counted once a second, more rarely if
+	// counting takes longer, and while a count fails the last known one is used.
 	MaxPending int
 
 	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the

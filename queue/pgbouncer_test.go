@@ -17,7 +17,8 @@ import (
 )
 
 // bouncer starts a PgBouncer before the cluster, in one of its modes, and returns the DSN of a new schema behind it.
-func bouncer(t *testing.T, mode string) string {
+// Its role has the settings.
+func bouncer(t *testing.T, mode string, settings ...string) string {
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		program, err = exec.LookPath("/usr/sbin/pgbouncer") // not on the PATH of others than root
@@ -31,11 +32,14 @@ func bouncer(t *testing.T, mode string) string {
 	schema := strings.Fields(dsn[strings.Index(dsn, "search_path=")+len("search_path="):])[0]
 	role := "bounced_" + schema
 	stage{T: t, where: where(dsn)}.exec(fmt.Sprintf("CREATE ROLE %[1]s LOGIN; GRANT ALL ON SCHEMA %[2]s TO %[1]s; ALTER ROLE %[1]s SET search_path TO %[2]s", role, schema))
+	for _, setting := range settings {
+		stage{T: t, where: where(dsn)}.exec("ALTER ROLE " + role + " SET " + setting)
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	require.NoError(t, l.Close())
-	config := filepath.Join(c.dir, "pgbouncer-"+mode+".ini")
+	config := filepath.Join(c.dir, role+".ini")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, `[databases]
 queue = host=%s dbname=postgres user=%s
 [pgbouncer]
@@ -60,12 +64,7 @@ func TestPgBouncer(t *testing.T) {
 	for mode, settings := range map[string]string{"session": "", "transaction": " default_query_exec_mode=exec"} {
 		t.Run(mode, func(t *testing.T) {
 			s := stage{T: t, where: where(bouncer(t, mode) + settings)}
-			require.Eventually(t, func() bool {
-				pool, err := pgxpool.New(t.Context(), string(s.where))
-				require.NoError(t, err)
-				defer pool.Close()
-				return pool.Ping(t.Context()) == nil
-			}, time.Minute, 20*time.Millisecond)
+			s.awaitPing()
 			q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 			other := s.queue(nil)
 			var j journal
@@ -83,4 +82,15 @@ func TestPgBouncer(t *testing.T) {
 			stop()
 		})
 	}
+}
+
+// awaitPing waits until the server answers.
+func (s stage) awaitPing() {
+	s.Helper()
+	require.Eventually(s, func() bool {
+		pool, err := pgxpool.New(s.Context(), string(s.where))
+		require.NoError(s, err)
+		defer pool.Close()
+		return pool.Ping(s.Context()) == nil
+	}, time.Minute, 20*time.Millisecond)
 }

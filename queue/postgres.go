@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,21 +19,51 @@ import (
 
 // postgresStore is a Postgres database that several processes share.
 type postgresStore struct {
+	dialect    dialect
 	pool       *pgxpool.Pool
 	db         *sql.DB       // the same connections
 	schema     string        // where the tables are
 	channel    string        // on which processes notify each other, one for each schema
 	announcing chan struct{} // has room for one
 	announcer  sync.WaitGroup
-	end        func() // ends the announcer
+	end        func()       // ends the announcer
+	reset      atomic.Int64 // when a read-only connection reset the pool last
 }
 
 var postgresDialect = dialect{
-	latest: "greatest",
-	skip:   " FOR UPDATE SKIP LOCKED", lock: " FOR UPDATE", free: " FOR UPDATE NOWAIT",
-	bound: "set_config('idle_in_transaction_session_timeout', '5s', true)",
-	shows: "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-	in:    func(column, param string) string { return column + " = ANY(" + param + ")" },
+	due: `SELECT id, low, token, head, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+			set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_ordering_keys
+		WHERE greatest(due, lease) <= $1 AND greatest(due, lease) >= $2 AND id <> ALL ($3)
+		ORDER BY greatest(due, lease) LIMIT $4 FOR UPDATE SKIP LOCKED`,
+	next: `SELECT greatest(due, lease), (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM signforms_ordering_keys
+		WHERE greatest(due, lease) >= $1 AND id <> ALL ($2) ORDER BY greatest(due, lease) LIMIT 1`,
+	fence: `SELECT low, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
+			set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_ordering_keys
+		WHERE id = $1 AND token = $2 FOR UPDATE`,
+	first: `SELECT id, encode(dedupe, 'hex'), ordering_key, type, subject, attempts, received, error, note, encode(body, 'hex')
+		FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1 AND state = 0 ORDER BY ordering_key_id, id LIMIT 1`,
+	tries:  `SELECT state, attempts FROM signforms_events WHERE id = $1 FOR UPDATE NOWAIT`,
+	extend: `UPDATE signforms_ordering_keys SET due = greatest($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`,
+	ahead: `SELECT id, due, lease, since, set_config('idle_in_transaction_session_timeout', '5s', true)
+		FROM signforms_ordering_keys WHERE greatest(due, lease) > $1 AND since > $2 LIMIT 500 FOR UPDATE SKIP LOCKED`,
+	locks:         `SELECT id FROM signforms_ordering_keys WHERE id = ANY ($1) ORDER BY id FOR UPDATE`,
+	clock:         `SELECT seen, trusted, set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_queue_clock FOR UPDATE`,
+	body:          `SELECT encode(body, 'hex') FROM signforms_events WHERE id = $1`,
+	silent:        `SELECT set_config('idle_in_transaction_session_timeout', '5s', true)`,
+	expiredBodies: `SELECT id FROM signforms_events WHERE state = 1 AND body IS NOT NULL AND settled < $1 ORDER BY state, settled LIMIT 500 FOR UPDATE SKIP LOCKED`,
+	expiredFailed: `SELECT id FROM signforms_events WHERE state > 0 AND state = 2 AND settled < $1 ORDER BY state, settled LIMIT 500 FOR UPDATE SKIP LOCKED`,
+	expiredKeys:   `SELECT id FROM signforms_events WHERE state > 0 AND state IN (1, 3) AND settled < $1 ORDER BY state, settled LIMIT 500 FOR UPDATE SKIP LOCKED`,
+	dueCount:      `SELECT count(*) FROM (SELECT 1 FROM signforms_ordering_keys WHERE greatest(due, lease) <= $1 LIMIT 10000) AS counted`,
+	lag:           `SELECT greatest(due, lease) FROM signforms_ordering_keys WHERE greatest(due, lease) <= $1 ORDER BY greatest(due, lease) LIMIT 1`,
+	oldest: `SELECT coalesce(min(received), 0) FROM (SELECT (SELECT e.received FROM signforms_events AS e
+			WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
+				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
+		FROM (SELECT id, low, lease, head FROM signforms_ordering_keys ORDER BY greatest(due, lease) LIMIT 10000) AS l) AS firsts`,
+	blocked: `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, greatest(due, lease) AS due
+			FROM signforms_ordering_keys WHERE greatest(due, lease) > $1 AND token = 0 LIMIT 10000) AS some_keys ORDER BY low LIMIT 10`,
+	floors: true,
+	bytes:  func(column string) string { return "encode(" + column + ", 'hex')" },
+	in:     func(column, param string) string { return column + " = ANY(" + param + ")" },
 	holds: func(column, param string) string {
 		return "EXISTS (SELECT 1 FROM unnest(" + param + "::text[]) AS one (part) WHERE strpos(" + column + ", part) > 0)"
 	},
@@ -42,10 +75,10 @@ const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*postgresStore, error) {
 	b.drop = pool.Reset
-	s := &postgresStore{pool: pool, db: stdlib.OpenDBFromPool(pool), announcing: make(chan struct{}, 1)}
+	s := &postgresStore{dialect: postgresDialect, pool: pool, db: stdlib.OpenDBFromPool(pool), announcing: make(chan struct{}, 1)}
 	_, err := s.prepare(ctx)
 	if err == nil {
-		err = s.db.QueryRowContext(ctx, ownSchema).Scan(&s.schema)
+		err = s.db.QueryRowContext(ctx, ownSchema).Scan(&s.schema, &s.dialect.plain)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.db.Close())
@@ -56,13 +89,13 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 	return s, nil
 }
 
-// ownSchema selects the schema of the queue's tables.
-const ownSchema = "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('signforms_ordering_keys')"
+// ownSchema selects the schema of the queue's tables, and whether the database cannot store every character.
+const ownSchema = "SELECT nspname, current_setting('server_encoding') <> 'UTF8' FROM pg_namespace WHERE oid = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('signforms_ordering_keys'))"
 
 // CreateTables makes a queue's tables in the first schema of pool's search_path, as [OpenPostgres] does. A role that
 // only reads and writes them can then open the queue. It reports whether it made them; existing ones stay as they are.
 func CreateTables(ctx context.Context, pool *pgxpool.Pool) (made bool, err error) {
-	s := &postgresStore{db: stdlib.OpenDBFromPool(pool)}
+	s := &postgresStore{dialect: postgresDialect, db: stdlib.OpenDBFromPool(pool)}
 	defer s.db.Close()
 	if made, err = s.prepare(ctx); err != nil {
 		return false, fmt.Errorf("queue: making the tables: %w", err)
@@ -80,13 +113,13 @@ func TablesSQL() string {
 // limitWait bounds how long the tables wait for a lock. It stands after the wait for another process that makes them.
 const limitWait = "SET LOCAL lock_timeout = '500ms'"
 
-const makeVersionTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER NOT NULL)"
+const makeVersionTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER PRIMARY KEY)"
 
 var recordVersion = fmt.Sprintf("INSERT INTO signforms_queue_schema (version) VALUES (%d);\n", schemaVersion)
 
 // prepare makes the tables. If they are there, it needs no right to make tables.
 func (s *postgresStore) prepare(ctx context.Context) (made bool, err error) {
-	if done, err := tablesThere(&tx{ctx: ctx, on: s.db, dialect: &postgresDialect}); done || err != nil {
+	if done, err := tablesThere(&tx{ctx: ctx, on: s.db, dialect: &s.dialect}); done || err != nil {
 		return false, err
 	}
 	err = s.write(ctx, func(t *tx) error {
@@ -134,7 +167,7 @@ const repeats = 5
 // ever, and what waited for it would hold ordering keys that deliveries need.
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.note(ctx, func(t *tx) error {
-		if _, err := t.first([]any{new(string), new(string)}, "SELECT "+t.bound+", set_config('lock_timeout', '500ms', true)"); err != nil {
+		if _, err := t.first([]any{new(string), new(string)}, "SELECT set_config('idle_in_transaction_session_timeout', '5s', true), set_config('lock_timeout', '500ms', true)"); err != nil {
 			return err
 		}
 		return do(t)
@@ -147,7 +180,7 @@ func (s *postgresStore) submit(ctx context.Context, do func(*tx) error) error {
 
 func (s *postgresStore) note(ctx context.Context, do func(*tx) error) (err error) {
 	for range repeats {
-		if err = s.transaction(ctx, do); !gaveWay(err) {
+		if err = s.transaction(ctx, do); !gaveWay(err) && !s.leftReadOnly(err) {
 			break
 		}
 	}
@@ -165,7 +198,7 @@ func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) err
 	if err != nil {
 		return err
 	}
-	if err := do(&tx{ctx: ctx, on: on, dialect: &postgresDialect}); err != nil {
+	if err := do(&tx{ctx: ctx, on: on, dialect: &s.dialect}); err != nil {
 		return errors.Join(err, ignoreDone(on.Rollback()))
 	}
 	return on.Commit()
@@ -178,13 +211,34 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// hinted says what to do about an error that only appears where a pooler gives a connection away between transactions.
+// hinted adds to an error how its cause is removed, if the cause is outside of this program.
 func hinted(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && (e.Code == "42P05" || e.Code == "26000") { // duplicate or unknown prepared statement
+	switch {
+	case ok && (e.Code == "42P05" || e.Code == "26000"): // duplicate or unknown prepared statement
 		return fmt.Errorf("%w: behind PgBouncer in transaction mode, add default_query_exec_mode=exec to the DSN", err)
+	case ok && e.Code == "23505" && e.ConstraintName == "signforms_events_pkey":
+		return fmt.Errorf("%w: the sequence of signforms_events.id went back, as after logical replication: set it to the highest id", err)
 	}
 	return err
+}
+
+// resetEvery is how often read-only connections may reset the pool.
+const resetEvery = time.Second
+
+// leftReadOnly resets the pool if err is that of a connection that cannot write, such as one that a
+// failover has left on a standby. It reports whether another try has new connections.
+func (s *postgresStore) leftReadOnly(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || e.Code != "25006" && e.Code != "25P02" && !strings.Contains(e.Message, "recovery") {
+		return false
+	}
+	now, last := time.Now().UnixNano(), s.reset.Load()
+	if now-last < int64(resetEvery) || !s.reset.CompareAndSwap(last, now) {
+		return false
+	}
+	s.pool.Reset()
+	return true
 }
 
 // gaveWay reports whether Postgres aborted a transaction because of a deadlock or a serialization failure.
@@ -206,7 +260,7 @@ const (
 		FROM unnest($1::bytea[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[])
 			WITH ORDINALITY AS new (dedupe, ordering_key_id, ordering_key, type, subject, signers, body, place)
 		ORDER BY place ON CONFLICT (dedupe) DO NOTHING`
-	postgresRedrive = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state = 2 RETURNING ordering_key_id`
+	postgresRedrive = `UPDATE signforms_events SET state = 0, settled = 0, attempts = $2 WHERE dedupe = ANY($1) AND state + 0 = 2 RETURNING ordering_key_id`
 	postgresFreeKey = `DELETE FROM signforms_ordering_keys AS l WHERE id = ANY($1) AND token = 0 AND lease = 0
 		AND NOT EXISTS (SELECT 1 FROM signforms_events AS e WHERE e.ordering_key_id = l.id AND e.state = 0)`
 )
@@ -256,7 +310,7 @@ func (s *postgresStore) receive(_ context.Context, t *tx, rows []row, now int64,
 
 func (s *postgresStore) reader() *sql.DB { return s.db }
 
-func (s *postgresStore) text() *dialect { return &postgresDialect }
+func (s *postgresStore) text() *dialect { return &s.dialect }
 
 // clean does nothing. Erased data stays in pages until VACUUM, and in logs until the server rotates them.
 func (s *postgresStore) clean(context.Context) error { return nil }
@@ -270,7 +324,7 @@ func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 	defer conn.Close()
 	var shown int64
 	sent := c.boot()
-	if err := conn.QueryRowContext(ctx, "SELECT "+postgresDialect.shows).Scan(&shown); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").Scan(&shown); err != nil {
 		return err
 	}
 	c.follow(shown, sent)

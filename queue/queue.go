@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -24,7 +24,7 @@ type Queue struct {
 	count      counters
 
 	jumps   int   // the jumps of the clock that signforms_queue_clock knows of; only the sweep uses it
-	trusted int64 // since when the clock is known not to have jumped; only the sweep uses it
+	trusted int64 // since when the clock is known not to have jumped; at first never; only the sweep uses it
 
 	handlers sync.Map    // of Receive, by *webhook.Verifier
 	running  atomic.Bool // Run
@@ -87,8 +87,8 @@ func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queu
 }
 
 func newQueue(s settings) *Queue {
-	q := &Queue{settings: s, background: newBackground(s.Logger), wake: make(chan struct{}, 1), occupied: map[int64]bool{}}
-	q.room = room{limit: s.MaxPending, count: q.pending, now: time.Now}
+	q := &Queue{settings: s, background: newBackground(s.Logger), wake: make(chan struct{}, 1), occupied: map[int64]bool{}, trusted: math.MaxInt64}
+	q.room = room{limit: s.MaxPending, count: q.pending, background: q.background}
 	q.clock.clocks = s.clocks
 	q.clock.fill()
 	return q
@@ -99,6 +99,7 @@ func newQueue(s settings) *Queue {
 func (q *Queue) Close() error {
 	q.closing.Do(func() {
 		q.closed.Store(true)
+		q.background.close()
 		q.closeErr = q.db.close()
 	})
 	return q.closeErr
@@ -125,9 +126,10 @@ func (q *Queue) query(ctx context.Context) *tx {
 	return &tx{ctx: ctx, on: q.db.reader(), dialect: q.db.text()}
 }
 
-// pending counts the events that are not settled.
+// pending counts the events that are not settled, up to one more than may wait.
 func (q *Queue) pending(ctx context.Context) (n int, err error) {
-	_, err = q.query(ctx).first([]any{&n}, "SELECT count(*) FROM signforms_events WHERE state = 0")
+	_, err = q.query(ctx).first([]any{&n},
+		fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE state = 0 LIMIT %d) AS counted", int64(q.MaxPending)+1))
 	return n, err
 }
 

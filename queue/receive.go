@@ -149,14 +149,17 @@ func (q *Queue) takeRoom(ctx context.Context, rows []row) error {
 
 var errSlow = errors.New("not committed within 2 seconds")
 
-// room keeps the number of pending events within Options.MaxPending, without counting them for each delivery.
+// room keeps the number of pending events within Options.MaxPending, without counting them for each
+// delivery. No delivery waits for a count that takes long: it passes on the last known one.
 type room struct {
-	limit int // negative: no limit
-	count func(context.Context) (int, error)
-	now   func() time.Time
+	limit      int // negative: no limit
+	count      func(context.Context) (int, error)
+	background *background
+	lookup     lookup
 
 	mu      sync.Mutex
-	pending int // pending events at the last count, plus those received since
+	known   int // pending events at the last count that succeeded
+	since   int // those received since the last count began
 	counted time.Time
 	cost    time.Duration // how long the last count took
 }
@@ -171,24 +174,43 @@ func (r *room) take(ctx context.Context, n int) error {
 	if r.limit < 0 {
 		return nil
 	}
+	if r.old(n) {
+		r.lookup.wait(ctx, r.background, r.recount)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.now()
-	age := now.Sub(r.counted)
-	// Counting a long queue takes a while: spend at most a twentieth of the time on it.
-	if age >= max(countEvery, 20*r.cost) || (r.lacks(n) && age >= max(recountAfter, 2*r.cost)) {
-		pending, err := r.count(ctx)
-		if err != nil {
-			return fmt.Errorf("queue: counting pending events: %w", err)
-		}
-		r.pending, r.counted, r.cost = pending, now, r.now().Sub(now)
-	}
 	if r.lacks(n) {
 		return ErrFull
 	}
-	r.pending += n
+	r.since += n
 	return nil
 }
 
+// old reports whether events should be counted before n are received. Counting a long queue takes a
+// while: at most a twentieth of the time is spent on it.
+func (r *room) old(n int) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	age := time.Since(r.counted)
+	return age >= max(countEvery, 20*r.cost) || r.lacks(n) && age >= max(recountAfter, 2*r.cost)
+}
+
+func (r *room) recount(ctx context.Context) {
+	r.mu.Lock()
+	begun, before := time.Now(), r.since
+	r.mu.Unlock()
+	n, err := r.count(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counted, r.cost = begun, time.Since(begun)
+	r.since -= before
+	if err == nil {
+		r.known = n
+	}
+}
+
 // lacks reports whether n events do not fit. Any number fits when no event is pending: otherwise they would never fit.
-func (r *room) lacks(n int) bool { return n > 0 && r.pending > 0 && r.pending+n > r.limit }
+func (r *room) lacks(n int) bool {
+	pending := r.known + r.since
+	return n > 0 && pending > 0 && pending+n > r.limit
+}

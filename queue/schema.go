@@ -21,6 +21,8 @@ import "fmt"
 //
 // A statement that needs signforms_events_settled says state > 0 beside state = 2, which SQLite does not infer.
 //
+// Every table has a primary key, because logical replication refuses to update one without.
+//
 // signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time
 // since the start of the machine that boot names. seen is when a process last looked at the clock, and trusted is since
 // when the clock is known not to have jumped.
@@ -72,7 +74,7 @@ CREATE TABLE signforms_ordering_keys (
 	since INTEGER NOT NULL DEFAULT 0,
 	low   INTEGER NOT NULL DEFAULT 0
 );
-CREATE TABLE signforms_queue_clock (boot TEXT NOT NULL, base INTEGER NOT NULL, seen INTEGER NOT NULL, trusted INTEGER NOT NULL);
+CREATE TABLE signforms_queue_clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, base INTEGER NOT NULL, seen INTEGER NOT NULL, trusted INTEGER NOT NULL);
 ` + indexes + `CREATE INDEX signforms_ordering_keys_due ON signforms_ordering_keys (max(due, lease));
 `
 
@@ -102,11 +104,11 @@ CREATE TABLE signforms_ordering_keys (
 	since BIGINT NOT NULL DEFAULT 0,
 	low   BIGINT NOT NULL DEFAULT 0
 ) WITH (fillfactor = 70);
-CREATE TABLE signforms_queue_clock (boot TEXT NOT NULL, base BIGINT NOT NULL, seen BIGINT NOT NULL, trusted BIGINT NOT NULL);
+CREATE TABLE signforms_queue_clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, base BIGINT NOT NULL, seen BIGINT NOT NULL, trusted BIGINT NOT NULL);
 ` + indexes + `CREATE INDEX signforms_ordering_keys_due ON signforms_ordering_keys (greatest(due, lease));
 `
 
-const indexes = `INSERT INTO signforms_queue_clock (boot, base, seen, trusted) VALUES ('', 0, 0, 0);
+const indexes = `INSERT INTO signforms_queue_clock (id, boot, base, seen, trusted) VALUES (1, '', 0, 0, 0);
 CREATE INDEX signforms_events_pending ON signforms_events (ordering_key_id, id) WHERE state = 0;
 CREATE INDEX signforms_events_settled ON signforms_events (state, settled) WHERE state > 0;
 CREATE INDEX signforms_events_bodies ON signforms_events (settled) WHERE state = 1 AND body IS NOT NULL;

@@ -14,7 +14,6 @@ var errStale = errors.New("queue: the lease had ended")
 // Each settlement first selects and locks the ordering key with its token. This is the fence: when
 // the token has changed, the settlement changes nothing.
 const (
-	fence = ` FROM signforms_ordering_keys WHERE id = $1 AND token = $2`
 	renew = `UPDATE signforms_ordering_keys SET lease = $2, since = $3 WHERE id = $1`
 	stay  = `UPDATE signforms_ordering_keys SET head = $2, low = $2 WHERE id = $1`
 	yield = `UPDATE signforms_ordering_keys SET due = $2, lease = 0, token = 0, head = 0, since = $3 WHERE id = $1`
@@ -26,11 +25,6 @@ const (
 	markInterrupted = `UPDATE signforms_events SET attempts = attempts + $3, error = $2 WHERE id = $1 AND state = 0`
 	markFresh       = `UPDATE signforms_events SET attempts = 0 WHERE id = $1 AND state = 0 AND attempts < 0`
 	markBegun       = `UPDATE signforms_ordering_keys SET head = -abs(head) WHERE id = $1`
-
-	// triesOf is followed by dialect.free: a transaction in which a function has called [Complete]
-	// may hold the row for ever, and a settlement that waited for it would hold the ordering key,
-	// and keep deliveries of the ordering key out.
-	triesOf = `SELECT state, attempts FROM signforms_events WHERE id = $1`
 )
 
 // fenced runs do if the claim still holds its ordering key, and returns errStale otherwise. While
@@ -67,7 +61,7 @@ func (r *runner) settledAt(c *claim, at int64) bool {
 	var settled int64
 	var found bool
 	err := r.background.within(context.Background(), stepTimeout, "looking for an outcome", func(ctx context.Context) (err error) {
-		found, err = r.query(ctx).first([]any{&settled}, "SELECT settled FROM signforms_events WHERE id = $1 AND state IN (1, 2)", c.entry.ID)
+		found, err = r.query(ctx).first([]any{&settled}, "SELECT CASE WHEN state IN (1, 2) THEN settled ELSE 0 END FROM signforms_events WHERE id = $1", c.entry.ID)
 		return err
 	})
 	return found && err == nil && settled == at
@@ -82,7 +76,7 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, er
 		at = 0
 		var shown int64
 		sent := r.clock.boot()
-		held, err := t.first([]any{&c.low, &shown, new(string)}, "SELECT low, "+t.shows+", "+t.bound+fence+t.lock, c.keyID, c.token)
+		held, err := t.first([]any{&c.low, &shown, new(string)}, t.fence, c.keyID, c.token)
 		if stale = !held; stale || err != nil {
 			return err
 		}
@@ -151,7 +145,10 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	case err != nil:
 		return nil, r.setAside(t, c, at.now, err)
 	case !found && c.abandoned == nil:
-		return nil, c.remove(t)
+		if removed, err := c.remove(t); removed || err != nil {
+			return nil, err
+		}
+		return nil, c.giveUp(t, at.now, 0)
 	case !found || !goOn:
 		return nil, c.giveUp(t, at.now, 0)
 	}
@@ -187,7 +184,7 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 func (c *claim) giveUp(t *tx, now int64, wait time.Duration) error {
 	statement := yield
 	if c.abandoned != nil {
-		statement = `UPDATE signforms_ordering_keys SET due = ` + t.latest + `($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`
+		statement = t.extend
 	}
 	_, err := t.exec(statement, c.keyID, now+wait.Milliseconds(), now)
 	return err
@@ -198,7 +195,7 @@ func (c *claim) notCompleting(t *tx) error {
 	if !c.interrupted {
 		return nil
 	}
-	_, err := t.first([]any{new(int), new(int)}, triesOf+t.free, c.entry.ID)
+	_, err := t.first([]any{new(int), new(int)}, t.tries, c.entry.ID)
 	return err
 }
 
@@ -226,7 +223,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
 		var state, tries int
-		found, stored := t.first([]any{&state, &tries}, triesOf+t.free, c.entry.ID)
+		found, stored := t.first([]any{&state, &tries}, t.tries, c.entry.ID)
 		if stored != nil {
 			return 0, stored
 		}

@@ -3,7 +3,12 @@ package queue
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // store is a database with the tables of schema.go.
@@ -16,7 +21,7 @@ type store interface {
 	// variables that do writes, because do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
-	// note is write for claims and outcomes. The first statement of do that locks rows must evaluate dialect.bound. Its
+	// note is write for claims and outcomes. The first statement of do that locks rows must be one that also evaluates dialect.silent. Its
 	// commits survive the death of the process, but a power failure may undo them; then the events run again. On SQLite
 	// these are the notes of the last tenth of a second in which anything was written, however long ago.
 	note(ctx context.Context, do func(*tx) error) error
@@ -48,13 +53,29 @@ type store interface {
 
 // dialect holds the differences between the statements of the two databases. Both number their parameters $1, $2, ….
 type dialect struct {
-	latest string // a function that returns the greater of two values
-	skip   string // ends a SELECT that locks its rows and skips rows that others have locked
-	lock   string // ends a SELECT that locks its rows and waits for others that have locked them
-	free   string // ends a SELECT that locks its rows and fails where others have locked them
-	bound  string // an expression that makes the database end the transaction if this process falls silent in it
-	shows  string // an expression for the database's clock in Unix milliseconds, 0 if it has none
+	due   string // selects and locks up to $4 ordering keys that are due at $1, none below the floor $2 and none of $3
+	next  string // selects when the first ordering key is due that is not below the floor $1 and none of $2
+	fence string // selects and locks the ordering key $1 if its token is $2
+	first string // selects the first pending event of the ordering key $1 from the id $2 on
+	// tries selects and locks the event $1. It fails if another transaction has locked the row: one in which a function
+	// has called [Complete] may hold it for ever, and a settlement that waited for it would hold the ordering key.
+	tries string
 
+	extend string // gives up the ordering key $1 until $2, but not before its lease ends
+	ahead  string // selects and locks ordering keys that are due after $1 and were set after $2
+	locks  string // locks the ordering keys $1 in the order of their ids
+	clock  string // selects and locks the row of signforms_queue_clock
+	body   string // selects the JSON of the event $1
+	silent string // makes the database end the transaction if this process falls silent in it
+
+	expiredBodies, expiredFailed, expiredKeys string // select and lock events that were settled before $1
+
+	dueCount, lag, oldest, blocked string // for Stats
+
+	floors bool // whether searches by time start at a floor
+	plain  bool // texts are stored in ASCII, because the database has another encoding than UTF-8
+
+	bytes func(column string) string        // returns the expression that selects a column of bytes for blob
 	in    func(column, param string) string // returns the condition that a column is in a list
 	holds func(column, param string) string // returns the condition that a column's text holds one of a list
 	list  func(values any) any              // returns the parameter for that list, from an []int64 or []string
@@ -75,7 +96,7 @@ type tx struct {
 
 // exec returns how many rows were changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
-	result, err := t.on.ExecContext(t.ctx, query, args...)
+	result, err := t.on.ExecContext(t.ctx, query, t.texts(args)...)
 	if err != nil {
 		return 0, hinted(err)
 	}
@@ -96,19 +117,72 @@ func (t *tx) first(dest []any, query string, args ...any) (found bool, err error
 
 // each calls scan for each row.
 func (t *tx) each(scan func(*sql.Rows) error, query string, args ...any) error {
-	return eachRow(t.ctx, t.on, scan, query, args...)
-}
-
-func eachRow(ctx context.Context, on statements, scan func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := on.QueryContext(ctx, query, args...)
+	rows, err := t.on.QueryContext(t.ctx, query, t.texts(args)...)
 	if err != nil {
 		return hinted(err)
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := scan(rows); err != nil {
+		if err := scan(rows); errors.Is(err, errEnough) {
+			return rows.Close()
+		} else if err != nil {
 			return err
 		}
 	}
 	return errors.Join(rows.Err(), rows.Close())
+}
+
+// errEnough is returned by a scan that needs no further row.
+var errEnough = errors.New("enough rows")
+
+// texts returns args as the database can store them.
+func (t *tx) texts(args []any) []any {
+	if !t.plain {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = inASCII(arg)
+		case []string:
+			all := make([]string, len(arg))
+			for j, text := range arg {
+				all[j] = inASCII(text)
+			}
+			args[i] = all
+		}
+	}
+	return args
+}
+
+// inASCII escapes every character of a text that is not ASCII.
+func inASCII(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		}
+	}
+	return b.String()
+}
+
+// blob is a column of bytes. Postgres sends it in hexadecimal digits, because the format of a bytea depends on settings
+// of the session, which nobody knows behind a pooler.
+type blob []byte
+
+func (b *blob) Scan(from any) (err error) {
+	switch from := from.(type) {
+	case nil:
+		*b = nil
+	case []byte:
+		*b = slices.Clone(from)
+	case string:
+		*b, err = hex.DecodeString(from)
+	default:
+		err = fmt.Errorf("bytes are stored as %T", from)
+	}
+	return err
 }

@@ -53,8 +53,6 @@ type Blocked struct {
 	Waiting     int               `json:"waiting"`  // pending events of the ordering key, the first one included; at most CountLimit
 }
 
-const maxBlocked = 10
-
 // Stats reads the queue's state from up to [CountLimit] rows of each kind, so its cost does not grow with the queue.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{
@@ -79,7 +77,6 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 
 func (s *Stats) counts(t *tx, now int64) error {
 	minute := now - time.Minute.Milliseconds()
-	free := t.latest + "(due, lease)"
 	for _, one := range []struct {
 		into *int
 		from string
@@ -88,7 +85,6 @@ func (s *Stats) counts(t *tx, now int64) error {
 		{&s.Pending, "signforms_events WHERE state = 0", nil},
 		{&s.Failed, "signforms_events WHERE state > 0 AND state = 2", nil},
 		{&s.OrderingKeys, "signforms_ordering_keys", nil},
-		{&s.DueOrderingKeys, "signforms_ordering_keys WHERE " + free + " <= $1", []any{now}},
 		{&s.Running, "signforms_ordering_keys WHERE abs(token) > 0 AND lease > $1", []any{now}},
 		{&s.ReceivedLastMinute, "(SELECT received FROM signforms_events ORDER BY id DESC" + limited + ") AS newest WHERE received > $1", []any{minute}},
 		{&s.ProcessedLastMinute, "signforms_events WHERE state > 0 AND state = 1 AND settled > $1", []any{minute}},
@@ -98,15 +94,15 @@ func (s *Stats) counts(t *tx, now int64) error {
 			return err
 		}
 	}
-	return nil
+	_, err := t.first([]any{&s.DueOrderingKeys}, t.dueCount, now)
+	return err
 }
 
 var limited = " LIMIT " + strconv.Itoa(CountLimit)
 
 func (s *Stats) ages(t *tx, now int64) error {
 	var due, received int64
-	free := t.latest + "(due, lease)"
-	found, err := t.first([]any{&due}, "SELECT "+free+" FROM signforms_ordering_keys WHERE "+free+" <= $1 ORDER BY "+free+" LIMIT 1", now)
+	found, err := t.first([]any{&due}, t.lag, now)
 	if err != nil {
 		return err
 	}
@@ -115,10 +111,7 @@ func (s *Stats) ages(t *tx, now int64) error {
 	}
 	// An index of pending events by time would cost every delivery a log page, so this asks each
 	// ordering key for its first one.
-	_, err = t.first([]any{&received}, `SELECT coalesce(min(received), 0) FROM (SELECT (SELECT e.received FROM signforms_events AS e
-			WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
-				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
-		FROM (SELECT id, low, lease, head FROM signforms_ordering_keys ORDER BY `+free+limited+`) AS l) AS firsts`, now)
+	_, err = t.first([]any{&received}, t.oldest, now)
 	if received > 0 {
 		s.Oldest = time.Duration(max(0, now-received)) * time.Millisecond
 	}
@@ -128,15 +121,13 @@ func (s *Stats) ages(t *tx, now int64) error {
 // blocked reads the ordering keys that wait for a next try, and the events for which they wait.
 func (s *Stats) blocked(t *tx, now int64) error {
 	var keys []claim
-	free := t.latest + "(due, lease)"
 	err := t.each(func(rows *sql.Rows) error {
 		var c claim
 		var due int64
 		err := rows.Scan(&c.keyID, &c.low, &due, &s.BlockedOrderingKeys)
 		keys, s.Blocked = append(keys, c), append(s.Blocked, Blocked{Due: fromMillis(due)})
 		return err
-	}, `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, `+free+` AS due FROM signforms_ordering_keys WHERE `+free+` > $1 AND token = 0`+
-		limited+`) AS some_keys ORDER BY low LIMIT `+strconv.Itoa(maxBlocked), now)
+	}, t.dialect.blocked, now)
 	for i := range keys {
 		if err == nil {
 			err = s.Blocked[i].read(t, &keys[i])

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"log/slog"
-	"strconv"
 	"time"
 )
 
@@ -35,13 +34,10 @@ func (r *runner) sweepUntilStop() {
 }
 
 // sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates
-// SQLite's log, whose older pages hold what was erased since the last sweep.
+// SQLite's log, whose older pages hold what was erased since the last sweep. A step that fails does
+// not keep the others from running.
 func (q *Queue) sweep(ctx context.Context) error {
-	if err := q.watchClock(ctx); err != nil {
-		return err
-	}
-	err := errors.Join(q.repairKeys(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx))
-	return errors.Join(err, q.db.clean(ctx))
+	return errors.Join(q.watchClock(ctx), q.repairKeys(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx), q.db.clean(ctx))
 }
 
 // sweepEach calls change for the chosen rows in batches. It skips rows that others have locked. It calls committed,
@@ -56,7 +52,7 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 				err := rows.Scan(&id)
 				ids = append(ids, id)
 				return err
-			}, `SELECT id FROM signforms_events WHERE `+chosen+` AND settled < $1 ORDER BY state, settled LIMIT `+strconv.Itoa(batch)+t.skip, before)
+			}, chosen, before)
 			if err != nil || len(ids) == 0 {
 				return err
 			}
@@ -78,14 +74,14 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 }
 
 func (q *Queue) dropBodies(ctx context.Context) error {
-	return q.sweepEach(ctx, "state = 1 AND body IS NOT NULL", q.before(q.KeepBodies), func(t *tx, ids []int64) error {
+	return q.sweepEach(ctx, q.db.text().expiredBodies, q.before(q.KeepBodies), func(t *tx, ids []int64) error {
 		_, err := t.exec(`UPDATE signforms_events SET body = NULL WHERE `+t.in("id", "$1"), t.list(ids))
 		return err
 	}, nil)
 }
 
 func (q *Queue) dropRows(ctx context.Context) error {
-	return q.sweepEach(ctx, "state > 0 AND state IN (1, 3)", q.before(q.KeepKeys), func(t *tx, ids []int64) error {
+	return q.sweepEach(ctx, q.db.text().expiredKeys, q.before(q.KeepKeys), func(t *tx, ids []int64) error {
 		_, err := t.exec(`DELETE FROM signforms_events WHERE `+t.in("id", "$1"), t.list(ids))
 		return err
 	}, nil)
@@ -107,7 +103,7 @@ func (q *Queue) dropFailed(ctx context.Context) error {
 		}
 		return err
 	}
-	return q.sweepEach(ctx, "state > 0 AND state = 2", q.before(q.KeepFailed), erase, func() {
+	return q.sweepEach(ctx, q.db.text().expiredFailed, q.before(q.KeepFailed), erase, func() {
 		for _, e := range dropped {
 			q.Logger.LogAttrs(ctx, slog.LevelError, "queue: failed event erased after Options.KeepFailed, it was never processed",
 				slog.Int64("id", e.ID), slog.String("event", string(e.Type)), slog.String("subject", e.Subject))
@@ -129,7 +125,7 @@ func (q *Queue) watchClock(ctx context.Context) error {
 	jumps := q.clock.jumped()
 	err = q.noteWithin(ctx, "erasing: locking signforms_queue_clock", func(t *tx) error {
 		var seen int64
-		if _, err := t.first([]any{&seen, &trusted, new(string)}, "SELECT seen, trusted, "+t.bound+" FROM signforms_queue_clock"+t.lock); err != nil {
+		if _, err := t.first([]any{&seen, &trusted, new(string)}, t.dialect.clock); err != nil {
 			return err
 		}
 		now := q.now()
@@ -147,7 +143,7 @@ func (q *Queue) watchClock(ctx context.Context) error {
 
 // before returns the time before which something must have been settled to have been kept for d.
 func (q *Queue) before(d time.Duration) int64 {
-	if before := q.now() - d.Milliseconds(); before >= q.trusted {
+	if before := q.now() - d.Milliseconds(); d == 0 || before >= q.trusted {
 		return before
 	}
 	return 0
@@ -190,7 +186,6 @@ func (q *Queue) keysAhead(t *tx, now int64) (wrong []keyTimes, err error) {
 		l.lease = max(0, l.lease-ahead)
 		wrong = append(wrong, l)
 		return err
-	}, `SELECT id, due, lease, since, `+t.bound+` FROM signforms_ordering_keys WHERE `+t.latest+`(due, lease) > $1 AND since > $2
-		LIMIT `+strconv.Itoa(batch)+t.skip, now, now+jump.Milliseconds())
+	}, t.ahead, now, now+jump.Milliseconds())
 	return wrong, err
 }

@@ -236,7 +236,7 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 	}
 	if tag.RowsAffected() == 0 {
 		var schema string
-		if err := tx.QueryRow(ctx, ownSchema).Scan(&schema); err == nil && schema != db.schema {
+		if err := tx.QueryRow(ctx, ownSchema).Scan(&schema, new(bool)); err == nil && schema != db.schema {
 			return fmt.Errorf("queue: Complete: the queue is in another schema than %s, where tx looks for its tables", schema)
 		}
 		return ErrLost
