@@ -3,7 +3,9 @@ package outbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 )
 
 // Add adds a message in the transaction of q: nothing is sent unless that commits. Adding the same key with the same Send
@@ -15,26 +17,19 @@ func (b *Box) Add(ctx context.Context, q Querier, m Message) error {
 	if err != nil {
 		return err
 	}
-	t, err := b.session(ctx, q)
-	if err != nil {
-		return fmt.Errorf("outbox: Add: %w", err)
-	}
+	t := b.session(ctx, q)
 	for range 3 { // Forget may come between the two statements
-		n, err := t.exec(`INSERT INTO signforms_outbox (box, key, template, digest, due, since, added_at, send_before, remind_after, receivers, content)
+		if t.exec(`INSERT INTO signforms_outbox (box, key, template, digest, due, since, added_at, send_before, remind_after, receivers, content)
 			VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9) ON CONFLICT (box, key) DO NOTHING`,
-			b.box, m.Key, e.template, e.digest, t.now, e.sendBefore, e.remindAfter, e.receivers, e.content)
-		if err != nil {
-			return fmt.Errorf("outbox: Add: %w", err)
-		}
-		if n > 0 {
+			b.box, m.Key, e.template, e.digest, t.now, e.sendBefore, e.remindAfter, e.receivers, e.content) > 0 {
 			b.expectAdd()
 			return nil
 		}
 		var digest []byte
-		found, err := t.first([]any{&digest}, "SELECT digest FROM signforms_outbox WHERE box = $1 AND key = $2", b.box, m.Key)
+		found := t.first([]any{&digest}, "SELECT digest FROM signforms_outbox WHERE box = $1 AND key = $2", b.box, m.Key)
 		switch {
-		case err != nil:
-			return fmt.Errorf("outbox: Add: %w", err)
+		case t.err != nil:
+			return fmt.Errorf("outbox: Add: %w", t.err)
 		case found && !bytes.Equal(digest, e.digest):
 			return fmt.Errorf("%w: %q", ErrKeyUsed, m.Key)
 		case found:
@@ -46,13 +41,10 @@ func (b *Box) Add(ctx context.Context, q Querier, m Message) error {
 
 // Get returns the message with a key, or ErrKeyUnknown.
 func (b *Box) Get(ctx context.Context, q Querier, key string) (Entry, error) {
-	t, err := b.session(ctx, q)
-	if err != nil {
-		return Entry{}, fmt.Errorf("outbox: Get: %w", err)
-	}
-	r, err := t.byKey(key)
-	if err != nil {
-		return Entry{}, fmt.Errorf("outbox: Get: %w", err)
+	t := b.session(ctx, q)
+	r := t.byKey(key)
+	if t.err != nil {
+		return Entry{}, fmt.Errorf("outbox: Get of %q: %w", key, t.err)
 	}
 	return r.entry(), nil
 }
@@ -104,30 +96,24 @@ func wanted(s State) func(row) string {
 // decide changes the message with a key in one statement, so that it is one change also without a transaction. If that
 // changes no row, refusal returns why.
 func (b *Box) decide(ctx context.Context, q Querier, method, key string, refusal func(row) string, set, condition string) error {
-	t, err := b.session(ctx, q)
-	if err == nil {
-		var n int64
-		n, err = t.exec("UPDATE signforms_outbox SET "+set+" WHERE box = $1 AND key = $2 AND CAST($3 AS BIGINT) > 0 AND ("+condition+")", b.box, key, t.now)
-		if err == nil && n > 0 {
-			b.expectAdd()
-			return nil
+	t := b.session(ctx, q)
+	if t.exec("UPDATE signforms_outbox SET "+set+" WHERE box = $1 AND key = $2 AND CAST($3 AS BIGINT) > 0 AND ("+condition+")", b.box, key, t.now) > 0 {
+		b.expectAdd()
+		return nil
+	}
+	return b.refused(t, method, key, refusal)
+}
+
+// refused returns why a method has changed no row.
+func (b *Box) refused(t *tx, method, key string, refusal func(row) string) error {
+	r := t.byKey(key)
+	if why := refusal(r); t.err == nil {
+		t.err = fmt.Errorf("%w: %s", ErrState, why)
+		if why == "" { // it was read in the state that was asked for
+			t.err = ErrErased
 		}
 	}
-	var r row
-	if err == nil {
-		r, err = t.byKey(key)
-	}
-	if err == nil {
-		switch why := refusal(r); {
-		case why != "":
-			err = fmt.Errorf("%w: %s", ErrState, why)
-		case method == "Retry":
-			err = ErrErased
-		default:
-			err = fmt.Errorf("%w: it has just changed", ErrState)
-		}
-	}
-	return fmt.Errorf("outbox: %s of %q: %w", method, key, err)
+	return fmt.Errorf("outbox: %s of %q: %w", method, key, t.err)
 }
 
 // Forget erases a message that ended, failed or was cancelled, after OnChange was called for it; otherwise it returns
@@ -135,45 +121,70 @@ func (b *Box) decide(ctx context.Context, q Querier, method, key string, refusal
 // another send.
 func (b *Box) Forget(ctx context.Context, q Querier, key string) error {
 	const which = "box = $1 AND key = $2 AND state IN ('ended', 'failed', 'cancelled') AND told = changes"
-	t, err := b.session(ctx, q)
-	var n int64
-	if err == nil {
-		_, err = t.exec("DELETE FROM signforms_outbox_signers WHERE message IN (SELECT id FROM signforms_outbox WHERE "+which+")", b.box, key)
-	}
-	if err == nil {
-		n, err = t.exec("DELETE FROM signforms_outbox WHERE "+which, b.box, key)
-	}
-	if err == nil && n > 0 {
+	t := b.session(ctx, q)
+	t.exec("DELETE FROM signforms_outbox_signers WHERE message IN (SELECT id FROM signforms_outbox WHERE "+which+")", b.box, key)
+	if t.exec("DELETE FROM signforms_outbox WHERE "+which, b.box, key) > 0 {
 		return nil
 	}
-	var r row
-	if err == nil {
-		r, err = t.byKey(key)
-	}
-	if err == nil {
-		why := "it is " + string(r.state)
+	return b.refused(t, "Forget", key, func(r row) string {
 		if r.told != r.changes {
-			why += ", and OnChange was not called for that yet"
+			return "OnChange was not called yet for its last change"
 		}
-		err = fmt.Errorf("%w: %s", ErrState, why)
-	}
-	return fmt.Errorf("outbox: Forget of %q: %w", key, err)
+		return "it is " + string(r.state)
+	})
 }
 
 // LookFirst makes Run look for each message that is pending now before it sends it. Call it once before Run after the
 // database was restored from a backup, or after a failover to an asynchronous standby: messages may have been sent after
 // the state that was restored.
 func (b *Box) LookFirst(ctx context.Context) error {
-	err := b.write(ctx, mode{durable: true, serial: true, limit: batchLimit}, func(t *tx) error {
-		_, err := t.exec(`UPDATE signforms_outbox SET state = 'sending', attempt = attempt + 1, phase = $2, watched = 0, doubted = 0, timeout = $3,
+	err := b.write(ctx, mode{durable: true, serial: true, limit: batchLimit}, func(t *tx) {
+		t.exec(`UPDATE signforms_outbox SET state = 'sending', attempt = attempt + 1, phase = $2, watched = 0, doubted = 0, timeout = $3,
 			claimed_at = $4, service_at = 0, first_walk = CASE WHEN first_walk >= 0 THEN first_walk ELSE coalesce(
 				(SELECT walks FROM signforms_outbox_templates AS w WHERE w.box = $1 AND w.template = signforms_outbox.template), 0) END
 			WHERE box = $1 AND state = 'pending'`, b.box, phaseFirst, b.options.SendTimeout.Milliseconds(), t.now)
-		return err
 	})
 	if err != nil {
 		return fmt.Errorf("outbox: LookFirst: %w", err)
 	}
 	b.Wake()
 	return nil
+}
+
+// MarkSent records a person's word that an undecided message was sent as a document, which it reads from the service. It
+// returns ErrState if the message is not undecided, if the document is another message's or of another template, and
+// while another message that is sending may have it.
+func (b *Box) MarkSent(ctx context.Context, key, documentID string) error {
+	if b.client == nil {
+		return errors.New("outbox: MarkSent: the box was opened without a client")
+	}
+	d, err := b.get(ctx, documentID)
+	if err == nil {
+		err = b.write(ctx, mode{serial: true}, func(t *tx) { t.markSent(key, d) })
+	}
+	if err != nil {
+		return fmt.Errorf("outbox: MarkSent of %q: %w", key, err)
+	}
+	b.Wake()
+	return nil
+}
+
+func (t *tx) markSent(key string, d document) {
+	r := t.byKey(key)
+	why := wanted(Undecided)(r)
+	if d.template != r.template {
+		why = "the document is of another template"
+	}
+	for _, other := range newMatcher(t.doubts(r.template)).of(d, 0) {
+		if other.id != r.id && other.state == Sending {
+			why = fmt.Sprintf("the document may be that of %q, which is sending: wait until it is settled", other.key)
+		}
+	}
+	if t.err == nil && why == "" && (slices.Contains(r.duplicates, d.id) || !t.own(r.id, r.template, d.id)) {
+		why = "the document is another message's, or a duplicate"
+	}
+	if t.err == nil && why != "" {
+		t.err = fmt.Errorf("%w: %s", ErrState, why)
+	}
+	t.sent(r, d, r.claimedAt)
 }

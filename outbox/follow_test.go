@@ -101,13 +101,7 @@ func TestFollow_finalStatuses(t *testing.T) {
 	for _, step := range []struct{ status, want signforms.DocumentStatus }{
 		{"DRAFT", "DRAFT"}, {"PENDING", "PENDING"}, {"SIGNED", "SIGNED"}, {"PENDING", "SIGNED"}, {"VOID", "SIGNED"}, {"PAID", "PAID"}, {"SIGNED", "PAID"},
 	} {
-		require.NoError(t, f.write(t.Context(), mode{}, func(t *tx) error {
-			r, err := t.byKey("1")
-			if err != nil {
-				return err
-			}
-			return t.follow(r, step.status)
-		}))
+		require.NoError(t, f.write(t.Context(), mode{}, func(t *tx) { t.follow(t.byKey("1"), step.status) }))
 		require.Equal(t, step.want, f.entry("1").Status)
 	}
 	f.work()

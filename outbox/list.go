@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 )
 
@@ -21,12 +22,7 @@ const listBatch = 100
 // loop's body runs, so messages that change meanwhile appear as they are when they are read. An error ends it.
 func (b *Box) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		where, args := "id > $2", []any{int64(0), int64(0)}
-		if f.OlderThan > 0 {
-			where += " AND added_at <= $3"
-		} else {
-			where += " AND added_at >= $3"
-		}
+		where, args := "id > $2 AND added_at <= $3", []any{int64(0), int64(math.MaxInt64)}
 		if len(f.States) > 0 {
 			where += " AND state IN (" + placeholders(4, len(f.States)) + ")"
 			for _, s := range f.States {
@@ -35,12 +31,11 @@ func (b *Box) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 		}
 		for more := true; more; {
 			var found []row
-			err := b.read(ctx, func(t *tx) (err error) {
+			err := b.read(ctx, func(t *tx) {
 				if f.OlderThan > 0 {
 					args[1] = t.now - f.OlderThan.Milliseconds()
 				}
-				found, err = t.load(fmt.Sprintf("%s ORDER BY id LIMIT %d", where, listBatch), args...)
-				return err
+				found = t.load(fmt.Sprintf("%s ORDER BY id LIMIT %d", where, listBatch), args...)
 			})
 			if err != nil {
 				yield(Entry{}, fmt.Errorf("outbox: List: %w", err))
@@ -65,8 +60,8 @@ type Stats struct {
 
 // Stats counts the messages that are not settled, for metrics and alerts. An undecided message waits for a person.
 func (b *Box) Stats(ctx context.Context) (s Stats, err error) {
-	err = b.read(ctx, func(t *tx) error {
-		return t.each(func(rows *sql.Rows) error {
+	err = b.read(ctx, func(t *tx) {
+		t.each(func(rows *sql.Rows) error {
 			var state State
 			var n int
 			var oldest int64

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,86 +74,37 @@ func (e Entry) Ref() signforms.DocumentRef {
 	return signforms.TemplateDocument(e.TemplateID, e.DocumentID)
 }
 
-// content is the stored encoding of a send. Its JSON keys are the table's own, so that stored rows and digests do not
-// change with the names of the SDK. A new version changes every digest: an Add of a known key then returns ErrKeyUsed.
+// content is the stored encoding of a send. A change of its JSON changes every digest: an Add of a known key would then
+// return ErrKeyUsed. A test has its bytes.
 type content struct {
-	Version   int        `json:"v"`
-	Template  string     `json:"template"`
-	Receivers []receiver `json:"receivers"`
-	Subject   string     `json:"subject,omitempty"`
-	Message   string     `json:"message,omitempty"`
-	Variables []variable `json:"variables,omitempty"`
-	PDF       []byte     `json:"pdf,omitempty"`
-}
-
-type receiver struct {
-	Name    string `json:"name"`
-	Email   string `json:"email"`
-	Role    string `json:"role"`
-	Color   string `json:"color,omitempty"`
-	Subject string `json:"subject,omitempty"`
-	Message string `json:"message,omitempty"`
-}
-
-type variable struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-func contentOf(p signforms.TemplateSendParams) content {
-	c := content{Version: 1, Template: p.TemplateID, Subject: p.Mail.Subject, Message: p.Mail.Message, PDF: p.PDF}
-	for _, r := range p.Receivers {
-		c.Receivers = append(c.Receivers, receiver{r.Name, r.Email, r.RoleTitle, r.RoleColor, r.Subject, r.Message})
-	}
-	for _, v := range p.Variables {
-		c.Variables = append(c.Variables, variable{v.Name, v.Value})
-	}
-	return c
-}
-
-func (c content) params() signforms.TemplateSendParams {
-	p := signforms.TemplateSendParams{TemplateID: c.Template, PDF: c.PDF, Mail: signforms.Mail{Subject: c.Subject, Message: c.Message}}
-	for _, r := range c.Receivers {
-		p.Receivers = append(p.Receivers, signforms.Receiver{Name: r.Name, Email: r.Email, RoleTitle: r.Role,
-			RoleColor: r.Color, Subject: r.Subject, Message: r.Message})
-	}
-	for _, v := range c.Variables {
-		p.Variables = append(p.Variables, signforms.Variable{Name: v.Name, Value: v.Value})
-	}
-	return p
+	Version int
+	signforms.TemplateSendParams
 }
 
 // afterSend returns what is kept of c when it was sent: no PDF and no texts of mails.
 func (c content) afterSend() content {
-	kept := content{Version: c.Version, Template: c.Template, Variables: c.Variables}
-	for _, r := range c.Receivers {
-		kept.Receivers = append(kept.Receivers, receiver{Name: r.Name, Email: r.Email, Role: r.Role, Color: r.Color})
+	c.PDF, c.Mail, c.Receivers = nil, signforms.Mail{}, slices.Clone(c.Receivers)
+	for i := range c.Receivers {
+		c.Receivers[i].Subject, c.Receivers[i].Message = "", ""
 	}
-	return kept
+	return c
 }
 
-func (c content) addresses() []string {
-	var to []string
+func (c content) addresses() (all []string) {
 	for _, r := range c.Receivers {
-		to = append(to, normalAddress(r.Email))
+		all = append(all, normalAddress(r.Email))
 	}
-	return to
-}
-
-func encode(c content) []byte {
-	text, err := json.Marshal(c)
-	if err != nil {
-		panic(err) // a struct of texts has no such value
-	}
-	return text
+	return all
 }
 
 func decode(text []byte) (c content, err error) {
-	if err = json.Unmarshal(text, &c); err == nil && c.Version != 1 {
-		err = fmt.Errorf("outbox: a message has content of version %d, which a newer version of the program has added", c.Version)
+	if err = json.Unmarshal(text, &c); err == nil && c.Version != contentVersion {
+		err = fmt.Errorf("outbox: a message has content of version %d, which another version of the program has added", c.Version)
 	}
 	return c, err
 }
+
+const contentVersion = 1
 
 // encodedMessage is a message as Add stores it.
 type encodedMessage struct {
@@ -176,8 +128,8 @@ func (m Message) encode() (e encodedMessage, err error) {
 		}
 		after = append(after, d.Milliseconds())
 	}
-	c := contentOf(m.Send)
-	e = encodedMessage{template: normalID(c.Template), content: encode(c), remindAfter: toJSON(after), receivers: toJSON(c.addresses())}
+	c := content{contentVersion, m.Send}
+	e = encodedMessage{template: normalID(m.Send.TemplateID), content: []byte(toJSON(c)), remindAfter: toJSON(after), receivers: toJSON(c.addresses())}
 	sum := sha256.Sum256(e.content)
 	e.digest = sum[:]
 	if !m.SendBefore.IsZero() {

@@ -99,8 +99,8 @@ type Box struct {
 	wake    chan struct{}
 
 	mu    sync.Mutex
-	added time.Duration // when Add was called last
-	*memory
+	added time.Duration // until when Run looks often
+	watchlist
 }
 
 // Open opens a box in the user's own database. It makes the tables unless [Options.NoSchema] is set. client may be nil
@@ -118,7 +118,7 @@ func Open(ctx context.Context, db *sql.DB, client *signforms.Client, opts *Optio
 	}
 	start := time.Now()
 	b := &Box{database: database{db: db, box: o.Name, now: o.Now, logger: o.Logger}, client: client, options: o, wake: make(chan struct{}, 1),
-		elapsed: func() time.Duration { return time.Since(start) }, memory: newMemory()}
+		elapsed: func() time.Duration { return time.Since(start) }}
 	if err := b.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("outbox: Open: %w", err)
 	}
@@ -129,9 +129,10 @@ func (b *Box) prepare(ctx context.Context) error {
 	if err := b.detect(ctx); err != nil {
 		return err
 	}
-	version, err := b.version(ctx, b.db)
-	if err != nil {
-		return err
+	t := b.session(ctx, b.db)
+	version := t.version()
+	if t.err != nil {
+		return t.err
 	}
 	upgrade, err := checkVersion(version, b.options.NoSchema)
 	if err == nil && (version == 0 || upgrade) {
@@ -148,7 +149,8 @@ func (b *Box) prepare(ctx context.Context) error {
 // detect finds out which database db is, and refuses settings with which a claim is lost.
 func (b *Box) detect(ctx context.Context) error {
 	var name, file, journal string
-	if err := b.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&name); err != nil {
+	err := b.db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file)
+	if err != nil {
 		if b.db.QueryRowContext(ctx, "SELECT version()").Scan(&name) != nil || !strings.HasPrefix(name, "PostgreSQL") {
 			return fmt.Errorf("the database is not SQLite or Postgres, or does not answer: %w", err)
 		}
@@ -156,11 +158,7 @@ func (b *Box) detect(ctx context.Context) error {
 		return nil
 	}
 	b.d = SQLite
-	err := b.db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file)
-	if err == nil {
-		err = b.db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal)
-	}
-	switch {
+	switch err := b.db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&journal); {
 	case err != nil:
 		return err
 	case file == "" && b.db.Stats().MaxOpenConnections != 1:
@@ -172,17 +170,15 @@ func (b *Box) detect(ctx context.Context) error {
 }
 
 // version returns the version of the tables, 0 if there are none.
-func (b *Box) version(ctx context.Context, q Querier) (version int, err error) {
-	t := &tx{ctx: ctx, on: q, d: b.d}
+func (t *tx) version() (version int) {
 	there := "SELECT count(*) FROM sqlite_schema WHERE name = 'signforms_outbox_boxes'"
-	if b.d == Postgres {
+	if t.d == Postgres {
 		there = "SELECT CASE WHEN to_regclass('signforms_outbox_boxes') IS NULL THEN 0 ELSE 1 END"
 	}
-	if _, err := t.first([]any{&version}, there); err != nil || version == 0 {
-		return 0, err
+	if t.first([]any{&version}, there); version > 0 {
+		t.first([]any{&version}, "SELECT version FROM signforms_outbox_boxes WHERE name = ''")
 	}
-	_, err = t.first([]any{&version}, "SELECT version FROM signforms_outbox_boxes WHERE name = ''")
-	return version, err
+	return version
 }
 
 // makeTables makes or upgrades the tables in one transaction, which waits for any other that does so.
@@ -192,49 +188,38 @@ func (b *Box) makeTables(ctx context.Context) error {
 		return err
 	}
 	defer began.Rollback()
-	lock := "CREATE TABLE signforms_outbox_lock (id INTEGER)" // the first statement has to be a write
+	t := &tx{ctx: ctx, on: began, database: &b.database}
 	if b.d == Postgres {
-		lock = fmt.Sprintf("SELECT pg_advisory_xact_lock(%d, 0)", advisoryLock)
-	}
-	if _, err := began.ExecContext(ctx, lock); err != nil {
-		return err
-	}
-	if b.d == SQLite {
-		if _, err := began.ExecContext(ctx, "DROP TABLE signforms_outbox_lock"); err != nil {
-			return err
-		}
-	}
-	version, err := b.version(ctx, began)
-	if err != nil {
-		return err
+		t.exec("SELECT pg_advisory_xact_lock($1, 0)", advisoryLock)
+	} else { // the first statement has to be a write
+		t.exec("CREATE TABLE signforms_outbox_lock (id INTEGER)")
+		t.exec("DROP TABLE signforms_outbox_lock")
 	}
 	script := Schema(b.d)
-	if version > 0 {
+	if version := t.version(); version > 0 {
 		if script, err = Upgrade(b.d, min(version, schemaVersion)); err != nil {
 			return err
 		}
 	}
-	if _, err := began.ExecContext(ctx, script); err != nil {
-		return err
+	if t.exec(script); t.err != nil {
+		return t.err
 	}
 	return began.Commit()
 }
 
 // register records which service the box is for.
-func (b *Box) register(t *tx) error {
-	if _, err := t.exec("INSERT INTO signforms_outbox_boxes (name) VALUES ($1) ON CONFLICT DO NOTHING", b.box); err != nil || b.client == nil {
-		return err
+func (b *Box) register(t *tx) {
+	t.exec("INSERT INTO signforms_outbox_boxes (name) VALUES ($1) ON CONFLICT DO NOTHING", b.box)
+	if b.client == nil {
+		return
 	}
 	var base, workspace string
-	if _, err := t.first([]any{&base, &workspace}, "SELECT base_url, workspace FROM signforms_outbox_boxes WHERE name = $1", b.box); err != nil {
-		return err
+	t.first([]any{&base, &workspace}, "SELECT base_url, workspace FROM signforms_outbox_boxes WHERE name = $1", b.box)
+	url, id := b.client.BaseURL(), b.client.WorkspaceID()
+	if t.err == nil && base != "" && (base != url || workspace != id) && !b.options.Moved {
+		t.err = ErrOtherService
 	}
-	url, id := serviceOf(b.client)
-	if base != "" && (base != url || workspace != id) && !b.options.Moved {
-		return ErrOtherService
-	}
-	_, err := t.exec("UPDATE signforms_outbox_boxes SET base_url = $2, workspace = $3 WHERE name = $1", b.box, url, id)
-	return err
+	t.exec("UPDATE signforms_outbox_boxes SET base_url = $2, workspace = $3 WHERE name = $1", b.box, url, id)
 }
 
 // Wake makes [Box.Run] of this process look for work at once, such as after the commit of an Add in another process.
@@ -251,8 +236,4 @@ func (b *Box) expectAdd() {
 	b.added = b.elapsed() + time.Second
 	b.mu.Unlock()
 	b.Wake()
-}
-
-func (b *Box) log(level slog.Level, message string, attrs ...any) {
-	b.logger.Log(context.Background(), level, "outbox: "+message, append([]any{slog.String("box", b.box)}, attrs...)...)
 }

@@ -2,7 +2,7 @@ package outbox
 
 import (
 	"database/sql"
-	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -12,7 +12,6 @@ import (
 type row struct {
 	id                                                int64
 	key, template                                     string
-	digest                                            []byte
 	state                                             State
 	attempt, phase, tries, refused, notSent, looked   int
 	due, backoff, refusedAt, sendBefore, timeout      int64
@@ -22,21 +21,21 @@ type row struct {
 	addedAt, sentAt, endedAt, missingAt, readDue      int64
 	remindAfter                                       []int64
 	reminded, void, changes, told                     int
+	remindedBefore                                    int // the claim of a reminder; not in the table
 	err                                               string
 	candidates, duplicates, signers, receivers        []string
-	erased                                            bool
 }
 
-const columns = `id, key, template, digest, state, attempt, phase, tries, refused, not_sent, looked, due, backoff, refused_at, send_before,
+const columns = `id, key, template, state, attempt, phase, tries, refused, not_sent, looked, due, backoff, refused_at, send_before,
 	timeout, claimed_at, service_at, first_walk, watched, doubted, document, status, added_at, sent_at, ended_at, missing_at, read_due,
-	remind_after, reminded, void, changes, told, error, candidates, duplicates, signers, receivers, CASE WHEN content IS NULL THEN 1 ELSE 0 END`
+	remind_after, reminded, void, changes, told, error, candidates, duplicates, signers, receivers`
 
 func scanRow(rows *sql.Rows, more ...any) (r row, err error) {
 	var after, candidates, duplicates, signers, receivers string
-	err = rows.Scan(append([]any{&r.id, &r.key, &r.template, &r.digest, &r.state, &r.attempt, &r.phase, &r.tries, &r.refused, &r.notSent,
+	err = rows.Scan(append([]any{&r.id, &r.key, &r.template, &r.state, &r.attempt, &r.phase, &r.tries, &r.refused, &r.notSent,
 		&r.looked, &r.due, &r.backoff, &r.refusedAt, &r.sendBefore, &r.timeout, &r.claimedAt, &r.serviceAt, &r.firstWalk, &r.watched,
 		&r.doubted, &r.document, &r.status, &r.addedAt, &r.sentAt, &r.endedAt, &r.missingAt, &r.readDue, &after, &r.reminded, &r.void,
-		&r.changes, &r.told, &r.err, &candidates, &duplicates, &signers, &receivers, &r.erased}, more...)...)
+		&r.changes, &r.told, &r.err, &candidates, &duplicates, &signers, &receivers}, more...)...)
 	r.remindAfter = fromJSON[int64](after)
 	r.candidates, r.duplicates = fromJSON[string](candidates), fromJSON[string](duplicates)
 	r.signers, r.receivers = fromJSON[string](signers), fromJSON[string](receivers)
@@ -44,34 +43,35 @@ func scanRow(rows *sql.Rows, more ...any) (r row, err error) {
 }
 
 // load reads the messages that a condition selects, which has the box as $1.
-func (t *tx) load(where string, args ...any) (found []row, err error) {
-	err = t.each(func(rows *sql.Rows) error {
+func (t *tx) load(where string, args ...any) (found []row) {
+	t.each(func(rows *sql.Rows) error {
 		r, err := scanRow(rows)
 		found = append(found, r)
 		return err
 	}, "SELECT "+columns+" FROM signforms_outbox WHERE box = $1 AND "+where, append([]any{t.box}, args...)...)
-	return found, err
+	if t.err != nil {
+		return nil
+	}
+	return found
 }
 
 // byID reads one message, which the transaction goes on to change.
-func (t *tx) byID(id int64) (row, bool, error) {
-	found, err := t.load("id = $2"+t.lock(), id)
-	if err != nil || len(found) == 0 {
-		return row{}, false, err
+func (t *tx) byID(id int64) (r row, found bool) {
+	for _, r := range t.load("id = $2"+t.lock(), id) {
+		return r, true
 	}
-	return found[0], true, nil
+	return r, false
 }
 
 // byKey reads the message with a key.
-func (t *tx) byKey(key string) (row, error) {
-	found, err := t.load("key = $2", key)
-	if err == nil && len(found) == 0 {
-		err = ErrKeyUnknown
+func (t *tx) byKey(key string) (r row) {
+	for _, r := range t.load("key = $2", key) {
+		return r
 	}
-	if err != nil {
-		return row{}, err
+	if t.err == nil {
+		t.err = ErrKeyUnknown
 	}
-	return found[0], nil
+	return r
 }
 
 func (r row) entry() Entry {
@@ -90,8 +90,7 @@ func fromMillis(ms int64) time.Time {
 // The values of the column void.
 const (
 	voidNot    = 0
-	voidWished = 1
-	voidDone   = 2
+	voidWished = 1 // 2: done, or not possible any longer
 )
 
 // The values of the column phase of a message that is sending.
@@ -102,28 +101,36 @@ const (
 )
 
 // change sets columns of a message.
-func (t *tx) change(id int64, set string, args ...any) error {
-	n, err := t.exec("UPDATE signforms_outbox SET "+set+" WHERE id = $1", append([]any{id}, args...)...)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("outbox: message %d is not there", id)
-	}
-	return err
+func (t *tx) change(id int64, set string, args ...any) {
+	t.exec("UPDATE signforms_outbox SET "+set+" WHERE id = $1", append([]any{id}, args...)...)
 }
 
 // tell is part of an UPDATE after which OnChange is to be called.
 const tell = "changes = changes + 1, tell_due = 0, tell_backoff = 0"
 
 // stop makes a message failed, or cancelled if it is to be void.
-func (t *tx) stop(r row, reason string) error {
-	return t.change(r.id, "state = CASE WHEN void = 1 THEN 'cancelled' ELSE 'failed' END, ended_at = $2, error = $3, phase = 0, candidates = '[]', "+tell,
-		t.now, reason)
+func (t *tx) stop(r row, reason string) {
+	if r.void == voidNot {
+		t.log(slog.LevelError, "a message failed", slog.String("key", r.key), slog.String("error", reason))
+	}
+	t.change(r.id, "state = CASE WHEN void = 1 THEN 'cancelled' ELSE 'failed' END, ended_at = $2, error = $3, phase = 0, "+tell, t.now, reason)
 }
 
 // wait makes a message pending again, or cancelled if it is to be void.
-func (t *tx) wait(r row, due, backoff int64, set string, args ...any) error {
-	args = append([]any{due, t.now, backoff}, args...)
+func (t *tx) wait(r row, backoff time.Duration, set string, args ...any) {
+	state := "state = 'pending', looked = 0, "
 	if r.void == voidWished {
-		return t.change(r.id, "state = 'cancelled', ended_at = $3, phase = 0, candidates = '[]', due = $2, backoff = $4, "+set+", "+tell, args...)
+		state = "state = 'cancelled', ended_at = $3, " + tell + ", "
 	}
-	return t.change(r.id, "state = 'pending', phase = 0, candidates = '[]', looked = 0, due = $2, since = $3, backoff = $4, "+set, args...)
+	args = append([]any{t.now + backoff.Milliseconds(), t.now, backoff.Milliseconds()}, args...)
+	t.change(r.id, state+"phase = 0, due = $2, since = $3, backoff = $4, "+set, args...)
+}
+
+// undecide leaves a message to a person. looked: candidates are all that there are.
+func (t *tx) undecide(r row, candidates []string, looked int, reason string) {
+	if r.state != Undecided {
+		t.log(slog.LevelError, "it is not certain whether a message was sent: a person decides", slog.String("key", r.key), slog.String("reason", reason),
+			slog.Any("candidates", candidates))
+	}
+	t.change(r.id, "state = 'undecided', phase = 0, candidates = $2, looked = $3, error = $4, "+tell, toJSON(append([]string{}, candidates...)), looked, reason)
 }

@@ -151,9 +151,8 @@ CREATE TABLE signforms_outbox_templates (
 	box       TEXT    NOT NULL,
 	template  TEXT    NOT NULL,
 	walks     BIGINT  NOT NULL DEFAULT 0,
-	tried     INTEGER NOT NULL DEFAULT 0,
 	reconcile BIGINT  NOT NULL DEFAULT 0,
-	again     INTEGER NOT NULL DEFAULT 0,
+	again     BIGINT  NOT NULL DEFAULT 0,
 	again_at  BIGINT  NOT NULL DEFAULT 0,
 	PRIMARY KEY (box, template)
 );

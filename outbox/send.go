@@ -33,8 +33,9 @@ type claimed struct {
 // outcome is the end of a send.
 type outcome struct {
 	claimed
-	sent document
-	err  error
+	sent       document
+	err        error
+	othersWent bool // others were sent or refused since this message was turned away last
 }
 
 // verdict says what an outcome means for its message.
@@ -107,35 +108,28 @@ func nextBackoff(last time.Duration, err error) time.Duration {
 // claim claims up to n messages that are due. The rows say so before a request is made. It also returns the templates
 // that have to be walked before their first claim.
 func (b *Box) claim(ctx context.Context, n int) (claims []claimed, first []string, err error) {
-	began := b.elapsed()
-	service := b.serviceNow()
-	err = b.write(ctx, mode{durable: true, serial: true}, func(t *tx) error {
+	began, service := b.elapsed(), b.serviceNow()
+	err = b.write(ctx, mode{durable: true, serial: true}, func(t *tx) {
 		claims, first = nil, nil
-		rows, templates, err := t.claimable(n)
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			walks, tried := templates.of(r.template)
+		templates := t.templates()
+		busy := t.load("state = 'sending'")
+		t.scanDue(func(r row) (more bool) {
+			walked, known := templates[r.template]
 			switch {
 			case r.sendBefore > 0 && t.now > r.sendBefore:
-				err = t.stop(r, "not sent before SendBefore")
-			case !tried:
+				t.stop(r, "not sent before SendBefore")
+			case !known:
 				if !slices.Contains(first, r.template) {
 					first = append(first, r.template)
 				}
-			default:
-				var c claimed
-				if c, err = t.claimOne(r, walks, b.options.SendTimeout, service); err == nil {
-					c.began = began
-					claims = append(claims, c)
-				}
+			case !slices.ContainsFunc(busy, r.waitsFor):
+				busy = append(busy, r)
+				c := t.claim(r, walked.walks, b.options.SendTimeout, service)
+				c.began = began
+				claims = append(claims, c)
 			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+			return len(claims) < n
+		})
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("claiming: %w", err)
@@ -143,63 +137,40 @@ func (b *Box) claim(ctx context.Context, n int) (claims []claimed, first []strin
 	return claims, first, nil
 }
 
-// claimOne records that an attempt begins.
-func (t *tx) claimOne(r row, walks int64, timeout time.Duration, service int64) (claimed, error) {
+// scanDue calls do for the pending messages that are due, until it returns false.
+func (t *tx) scanDue(do func(row) (more bool)) {
+	due, id := int64(-1), int64(0)
+	for range claimPages {
+		page := t.load("state = 'pending' AND due <= $2 AND (due, id) > ($3, $4) ORDER BY due, id LIMIT $5"+t.skip(), t.now, due, id, claimPage)
+		for _, r := range page {
+			if due, id = r.due, r.id; !do(r) {
+				return
+			}
+		}
+		if len(page) < claimPage {
+			return
+		}
+	}
+}
+
+// Messages that wait for others are passed over, but not without end.
+const claimPage, claimPages = 200, 25
+
+// claim records that an attempt begins.
+func (t *tx) claim(r row, walks int64, timeout time.Duration, service int64) claimed {
 	if r.firstWalk < 0 {
 		r.firstWalk = walks
 	}
 	r.attempt++
-	r.state, r.phase = Sending, phaseFirst
 	c := claimed{row: r}
 	var text []byte
-	_, err := t.first([]any{&text}, `UPDATE signforms_outbox SET state = 'sending', attempt = $2, phase = $3, watched = 0, doubted = 0, looked = 0,
+	t.first([]any{&text}, `UPDATE signforms_outbox SET state = 'sending', attempt = $2, phase = $3, watched = 0, doubted = 0, looked = 0,
 		timeout = $4, claimed_at = $5, service_at = $6, first_walk = $7 WHERE id = $1 RETURNING content`,
-		r.id, r.attempt, r.phase, timeout.Milliseconds(), t.now, service, r.firstWalk)
-	if err == nil {
-		c.content, err = decode(text)
+		r.id, r.attempt, phaseFirst, timeout.Milliseconds(), t.now, service, r.firstWalk)
+	if t.err == nil {
+		c.content, t.err = decode(text)
 	}
-	return c, err
-}
-
-const (
-	claimPage = 200
-	claimScan = 5000
-)
-
-// claimable returns up to n messages that are due and need not wait for another one, and those that are too late or
-// whose template has to be walked first.
-func (t *tx) claimable(n int) (found []row, templates templateRows, err error) {
-	if templates, err = t.templates(); err != nil {
-		return nil, nil, err
-	}
-	busy, err := t.load("state = 'sending'")
-	if err != nil {
-		return nil, nil, err
-	}
-	due, id := int64(-1), int64(0)
-	for scanned := 0; n > 0 && scanned < claimScan; scanned += claimPage {
-		page, err := t.load("state = 'pending' AND due <= $2 AND (due, id) > ($3, $4) ORDER BY due, id LIMIT $5"+t.skip(), t.now, due, id, claimPage)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, r := range page {
-			due, id = r.due, r.id
-			_, tried := templates.of(r.template)
-			late := r.sendBefore > 0 && t.now > r.sendBefore
-			if !late && tried && (n == 0 || slices.ContainsFunc(busy, r.waitsFor)) {
-				continue
-			}
-			found = append(found, r)
-			if !late && tried {
-				busy = append(busy, r)
-				n--
-			}
-		}
-		if len(page) < claimPage {
-			break
-		}
-	}
-	return found, templates, nil
+	return c
 }
 
 // waitsFor reports whether all receivers of one of the messages are receivers of the other one: then nobody could tell
@@ -214,21 +185,18 @@ func containsAll(all, some []string) bool {
 
 // request makes the send of a claim, until its deadline or the end of ctx.
 func (b *Box) request(ctx context.Context, c claimed) outcome {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.options.SendTimeout)-(b.elapsed()-c.began))
+	ctx, cancel := context.WithTimeout(ctx, b.options.SendTimeout-(b.elapsed()-c.began))
 	defer cancel()
-	sent, err := b.send(ctx, c.content.params())
+	sent, err := b.send(ctx, c.content.TemplateSendParams)
 	return outcome{claimed: c, sent: sent, err: err}
 }
 
-// record stores the end of a send.
+// record stores the ends of sends.
 func (b *Box) record(ctx context.Context, outcomes []outcome) error {
-	err := b.write(ctx, mode{}, func(t *tx) error {
+	err := b.write(ctx, mode{}, func(t *tx) {
 		for _, o := range outcomes {
-			if err := t.recordOne(o, b.othersWent(o.id)); err != nil {
-				return err
-			}
+			t.record(o)
 		}
-		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("recording an outcome: %w", err)
@@ -236,72 +204,58 @@ func (b *Box) record(ctx context.Context, outcomes []outcome) error {
 	return nil
 }
 
-func (t *tx) recordOne(o outcome, others bool) error {
-	r, found, err := t.byID(o.id)
-	if err != nil {
-		return err
-	}
+func (t *tx) record(o outcome) {
+	r, found := t.byID(o.id)
+	v := o.verdict()
 	current := found && r.state == Sending && r.attempt == o.attempt
-	switch v := o.verdict(); {
-	case v == wasSent && !found:
-		_, err = t.own(o.id, o.template, o.sent.id) // the key was forgotten; the document is not another send's
-		return err
+	switch {
+	case v == wasSent && !found: // the key was forgotten; the document is not another send's
+		t.own(o.id, o.template, o.sent.id)
 	case v == wasSent:
-		return t.recordSent(r, o)
-	case !current:
-		return nil
-	case v == unknown:
-		return t.change(r.id, "error = $2", o.err.Error())
-	case v == wasRefused:
-		t.log(slog.LevelError, "a message failed", slog.String("key", r.key), slog.String("error", o.err.Error()))
-		return t.stop(r, o.err.Error())
+		t.recordSent(r, o)
+	case current && v == unknown:
+		t.change(r.id, "error = $2", o.err.Error())
+	case current && v == wasRefused:
+		t.stop(r, o.err.Error())
+	case current:
+		t.recordRefusal(r, o)
 	}
-	return t.recordRefusal(r, o, others)
 }
 
 // recordSent records a document, also one that comes late.
-func (t *tx) recordSent(r row, o outcome) error {
+func (t *tx) recordSent(r row, o outcome) {
 	if r.document == o.sent.id || slices.Contains(r.duplicates, o.sent.id) {
-		return nil
+		return
 	}
-	mine, err := t.own(r.id, r.template, o.sent.id)
-	switch {
-	case err != nil:
-		return err
-	case !mine && r.document == "" && r.attempt == o.attempt:
-		t.log(slog.LevelError, "a document id was returned for two messages: a person decides", slog.String("key", r.key), slog.String("document", o.sent.id))
-		return t.undecide(r, []string{o.sent.id}, true, "the service returned the document id of another message")
-	case !mine:
-		return nil
-	case r.document == "" && r.attempt == o.attempt:
-		return t.sent(r, o.sent, t.now)
+	current := r.document == "" && r.attempt == o.attempt
+	switch mine := t.own(r.id, r.template, o.sent.id); {
+	case mine && current:
+		t.sent(r, o.sent, t.now)
+	case mine:
+		t.log(slog.LevelError, "a second document was made for one key: a person decides which one to void", slog.String("key", r.key),
+			slog.String("document", r.document), slog.String("duplicate", o.sent.id))
+		t.change(r.id, "duplicates = $2, "+tell, toJSON(append(r.duplicates, o.sent.id)))
+	case current:
+		t.undecide(r, []string{o.sent.id}, 1, "the service returned the document id of another message")
 	}
-	t.log(slog.LevelError, "a second document was made for one key: a person decides which one to void", slog.String("key", r.key),
-		slog.String("document", r.document), slog.String("duplicate", o.sent.id))
-	return t.change(r.id, "duplicates = $2, "+tell, toJSON(append(r.duplicates, o.sent.id)))
 }
 
 // own records that a document is a message's. It reports false if it is another message's.
-func (t *tx) own(id int64, template, document string) (bool, error) {
-	n, err := t.exec(`INSERT INTO signforms_outbox_documents (box, document, template, message) VALUES ($1, $2, $3, $4)
+func (t *tx) own(id int64, template, document string) bool {
+	return t.exec(`INSERT INTO signforms_outbox_documents (box, document, template, message) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (box, document) DO UPDATE SET message = excluded.message
-		WHERE signforms_outbox_documents.message IN (0, excluded.message)`, t.box, document, template, id)
-	return n > 0, err
+		WHERE signforms_outbox_documents.message IN (0, excluded.message)`, t.box, document, template, id) > 0
 }
 
 // sent records the document of a message, which is the message's own already.
-func (t *tx) sent(r row, d document, at int64) error {
+func (t *tx) sent(r row, d document, at int64) {
 	var text []byte
+	t.first([]any{&text}, "SELECT content FROM signforms_outbox WHERE id = $1", r.id)
 	var kept any
-	if _, err := t.first([]any{&text}, "SELECT content FROM signforms_outbox WHERE id = $1", r.id); err != nil {
-		return err
-	}
 	if text != nil {
-		c, err := decode(text)
-		if err != nil {
-			return err
-		}
-		kept = encode(c.afterSend())
+		var c content
+		c, t.err = decode(text)
+		kept = []byte(toJSON(c.afterSend()))
 	}
 	var due int64
 	switch {
@@ -310,80 +264,43 @@ func (t *tx) sent(r row, d document, at int64) error {
 	case r.reminded < len(r.remindAfter):
 		due = at + r.remindAfter[r.reminded]
 	}
-	err := t.change(r.id, `state = 'sent', phase = 0, document = $2, status = $3, signers = $4, sent_at = $5, due = $6, since = $7, backoff = 0,
-		ended_at = 0, error = '', candidates = '[]', content = $8, `+tell,
-		d.id, string(d.status), toJSON(d.signers), at, due, t.now, kept)
-	if err == nil {
-		err = t.addSigners(r, d.signers)
+	t.change(r.id, `state = 'sent', phase = 0, document = $2, status = $3, signers = $4, sent_at = $5, due = $6, since = $7, backoff = 0,
+		ended_at = 0, error = '', candidates = '[]', content = $8, `+tell, d.id, string(d.status), toJSON(d.signers), at, due, t.now, kept)
+	for _, name := range append(slices.Clone(d.signers), addressDigests(r.template, r.receivers)...) {
+		t.exec("INSERT INTO signforms_outbox_signers (box, signer, message) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", t.box, name, r.id)
 	}
-	if err == nil && ended(d.status) {
+	if ended(d.status) {
 		r.state, r.status = Sent, ""
-		err = t.follow(r, d.status)
+		t.follow(r, d.status)
 	}
-	return err
-}
-
-// addSigners makes a message found by the events of its document.
-func (t *tx) addSigners(r row, ids []string) error {
-	names := slices.Clone(ids)
-	for _, address := range r.receivers {
-		names = append(names, addressDigest(r.template, address))
-	}
-	for _, name := range names {
-		_, err := t.exec("INSERT INTO signforms_outbox_signers (box, signer, message) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", t.box, name, r.id)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// undecide leaves a message to a person. looked: candidates are all that there are.
-func (t *tx) undecide(r row, candidates []string, looked bool, reason string) error {
-	n := 0
-	if looked {
-		n = 1
-	}
-	return t.change(r.id, "state = 'undecided', phase = 0, candidates = $2, looked = $3, error = $4, "+tell, toJSON(append([]string{}, candidates...)), n, reason)
 }
 
 // recordRefusal makes a message pending again behind the others, or failed.
-func (t *tx) recordRefusal(r row, o outcome, others bool) error {
-	r.tries++
-	if others {
+func (t *tx) recordRefusal(r row, o outcome) {
+	if r.tries++; o.othersWent {
 		r.refused++
 	}
 	if r.refusedAt == 0 {
 		r.refusedAt = t.now
 	}
 	if r.refused >= maxRefused || r.tries >= maxRefused && t.now-r.refusedAt >= maxRefusedFor.Milliseconds() {
-		t.log(slog.LevelError, "a message failed", slog.String("key", r.key), slog.String("error", o.err.Error()))
-		return t.stop(r, o.err.Error())
+		t.stop(r, o.err.Error())
+		return
 	}
-	backoff := nextBackoff(time.Duration(r.backoff)*time.Millisecond, o.err).Milliseconds()
-	return t.wait(r, t.now+backoff, backoff, "tries = $5, refused = $6, refused_at = $7, error = $8", r.tries, r.refused, r.refusedAt, o.err.Error())
+	t.wait(r, nextBackoff(millis(r.backoff), o.err), "tries = $5, refused = $6, refused_at = $7, error = $8", r.tries, r.refused, r.refusedAt, o.err.Error())
 }
 
-// templateRows are the rows of signforms_outbox_templates by template.
-type templateRows map[string]templateRow
+// templateRow is a row of signforms_outbox_templates. A template has one once its first walk was tried.
+type templateRow struct{ walks, reconcile, again, againAt int64 }
 
-type templateRow struct {
-	walks, reconcile, againAt int64
-	tried, again              int
-}
-
-func (all templateRows) of(template string) (walks int64, tried bool) {
-	return all[template].walks, all[template].tried > 0
-}
-
-func (t *tx) templates() (templateRows, error) {
-	all := templateRows{}
-	err := t.each(func(rows *sql.Rows) error {
+func (t *tx) templates() map[string]templateRow {
+	all := map[string]templateRow{}
+	t.each(func(rows *sql.Rows) error {
 		var name string
 		var r templateRow
-		err := rows.Scan(&name, &r.walks, &r.tried, &r.reconcile, &r.again, &r.againAt)
+		err := rows.Scan(&name, &r.walks, &r.reconcile, &r.again, &r.againAt)
 		all[name] = r
 		return err
-	}, "SELECT template, walks, tried, reconcile, again, again_at FROM signforms_outbox_templates WHERE box = $1", t.box)
-	return all, err
+	}, "SELECT template, walks, reconcile, again, again_at FROM signforms_outbox_templates WHERE box = $1", t.box)
+	return all
 }

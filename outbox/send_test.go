@@ -140,7 +140,8 @@ func (f *fixture) hold() (late func()) {
 // first walks the template once, so that messages can be claimed.
 func (f *fixture) first() {
 	f.Helper()
-	require.NoError(f, f.walkTemplate(f.Context(), walkTask{template: f.template}))
+	_, err := f.walkTemplate(f.Context(), walkTask{template: f.template})
+	require.NoError(f, err)
 }
 
 // The response comes when others have gone on.

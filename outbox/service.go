@@ -11,9 +11,6 @@ import (
 
 // This file has what a box needs of the client.
 
-// serviceOf returns what identifies the account of a client.
-func serviceOf(c *signforms.Client) (baseURL, workspace string) { return c.BaseURL(), c.WorkspaceID() }
-
 // document is a document of a template as the service lists it.
 type document struct {
 	id       string

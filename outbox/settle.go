@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"database/sql"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -19,18 +18,18 @@ type doubt struct {
 }
 
 // doubts reads the messages of a template that are sending or undecided.
-func (t *tx) doubts(template string) (all []*doubt, err error) {
-	err = t.each(func(rows *sql.Rows) error {
+func (t *tx) doubts(template string) (all []*doubt) {
+	t.each(func(rows *sql.Rows) error {
 		var text []byte
 		r, err := scanRow(rows, &text)
 		if err != nil {
 			return err
 		}
 		c, err := decode(text)
-		all = append(all, &doubt{row: r, params: c.params()})
+		all = append(all, &doubt{r, c.TemplateSendParams})
 		return err
 	}, "SELECT "+columns+", content FROM signforms_outbox WHERE box = $1 AND template = $2 AND state IN ('sending', 'undecided') ORDER BY id", t.box, template)
-	return all, err
+	return all
 }
 
 // matcher finds the doubts whose document a document may be. It agrees with TemplateSendParams.MayMatch, but compares
@@ -85,50 +84,35 @@ type settlement struct {
 }
 
 // settleDoubts decides the doubts that are due, and returns how long those have to wait that wait for another message.
-func (w *walk) settleDoubts(t *tx) (time.Duration, error) {
-	doubts, err := t.doubts(w.template)
-	if err != nil {
-		return 0, err
-	}
-	s := &settlement{walk: w, t: t, doubts: doubts}
-	if err := s.match(); err != nil {
-		return 0, err
-	}
+func (w *walk) settleDoubts(t *tx) time.Duration {
+	s := &settlement{walk: w, t: t, doubts: t.doubts(w.template), candidates: map[int64][]*unowned{}, rivals: map[string][]*doubt{}}
+	s.match()
 	for again := true; again; { // a decision may leave another message a single candidate
 		again = false
 		for _, d := range s.doubts {
-			if !s.due(d) {
-				continue
-			}
-			if found := s.certain(d); found != nil && !s.contested(d, found) {
-				if err := s.isSent(d, found); err != nil {
-					return 0, err
-				}
+			if u := s.certain(d); u != nil && s.due(d) && len(s.rivals[u.id]) == 1 {
+				s.isSent(d, u)
 				again = true
 			}
 		}
 	}
 	for _, d := range s.doubts {
-		if err := s.decide(d); err != nil {
-			return 0, err
+		if s.due(d) {
+			s.decide(d)
 		}
 	}
-	return s.wait, nil
+	return s.wait
 }
 
 // match finds the candidates of each message, without documents that have got a message since the walk began.
-func (s *settlement) match() error {
-	s.candidates, s.rivals, s.newest = map[int64][]*unowned{}, map[string][]*doubt{}, 0
+func (s *settlement) match() {
 	has := map[string]bool{}
-	err := s.t.each(func(rows *sql.Rows) error {
+	s.t.each(func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		has[id] = true
 		return err
 	}, "SELECT document FROM signforms_outbox_documents WHERE box = $1 AND template = $2 AND message <> 0", s.t.box, s.template)
-	if err != nil {
-		return err
-	}
 	m := newMatcher(s.doubts)
 	for i := range s.unowned {
 		u := &s.unowned[i]
@@ -143,12 +127,11 @@ func (s *settlement) match() error {
 		}
 		for _, d := range m.of(u.doc, u.walk) {
 			s.candidates[d.id] = append(s.candidates[d.id], u)
-			if d.state == Sending || d.looked == 0 || slices.Contains(d.row.candidates, u.id) {
+			if s.due(d) || d.state == Sending || d.looked == 0 || slices.Contains(d.row.candidates, u.id) {
 				s.rivals[u.id] = append(s.rivals[u.id], d)
 			}
 		}
 	}
-	return nil
 }
 
 // newWalk is a number above that of any walk that has ended.
@@ -175,55 +158,47 @@ func (s *settlement) certain(d *doubt) *unowned {
 	return u
 }
 
-// contested reports whether a document may be another message's too.
-func (s *settlement) contested(d *doubt, u *unowned) bool {
-	return slices.ContainsFunc(s.rivals[u.id], func(other *doubt) bool { return other.id != d.id })
-}
-
-func (s *settlement) isSent(d *doubt, u *unowned) error {
-	mine, err := s.t.own(d.id, s.template, u.id)
-	if err == nil && mine {
-		err = s.t.sent(d.row, u.doc, d.claimedAt)
+// isSent records the document of a doubt, which is no candidate of others any longer.
+func (s *settlement) isSent(d *doubt, u *unowned) {
+	if s.t.own(d.id, s.template, u.id) {
+		s.t.sent(d.row, u.doc, d.claimedAt)
 	}
-	s.doubts = slices.DeleteFunc(slices.Clone(s.doubts), func(other *doubt) bool { return other == d })
+	is := func(other *doubt) bool { return other == d }
+	s.doubts = slices.DeleteFunc(slices.Clone(s.doubts), is)
+	for _, other := range s.candidates[d.id] {
+		s.rivals[other.id] = slices.DeleteFunc(s.rivals[other.id], is)
+	}
+	delete(s.candidates, d.id)
 	for id, all := range s.candidates {
 		s.candidates[id] = slices.DeleteFunc(all, func(other *unowned) bool { return other == u })
 	}
-	for id, all := range s.rivals {
-		s.rivals[id] = slices.DeleteFunc(all, func(other *doubt) bool { return other == d })
-	}
-	return err
 }
 
-// decide settles a doubt that has no certain document.
-func (s *settlement) decide(d *doubt) error {
+// decide settles a doubt that is due and has no certain document.
+func (s *settlement) decide(d *doubt) {
 	candidates := []string{}
 	for _, u := range s.candidates[d.id] {
 		candidates = append(candidates, u.id)
 	}
-	switch clean := len(candidates) == 0 && s.proven(d); {
-	case !s.due(d):
-		return nil
-	case d.state == Undecided:
-		if d.looked == 1 {
-			return nil
-		}
-		return s.t.undecide(d.row, candidates, true, d.err)
-	case s.waits(d):
-		return nil
-	case clean && d.phase == phaseClean:
-		return s.notSent(d)
-	case clean:
-		return s.t.change(d.id, "phase = $2, watched = 0", phaseClean)
-	case d.phase == phaseFirst:
-		return s.t.change(d.id, "phase = $2, watched = 0", phaseUnclear)
-	}
-	s.t.log(slog.LevelError, "it is not certain whether a message was sent: a person decides", slog.String("key", d.key), slog.Any("candidates", candidates))
 	reason := "several documents may be this send, or one that others may have too"
 	if len(candidates) == 0 {
 		reason = "the service's list does not show who signs"
 	}
-	return s.t.undecide(d.row, candidates, true, reason)
+	switch clean := len(candidates) == 0 && s.proven(d); {
+	case d.state == Undecided && d.looked == 0:
+		s.t.undecide(d.row, candidates, 1, reason)
+	case d.state == Undecided || s.waits(d):
+	case clean && d.phase != phaseClean:
+		s.t.change(d.id, "phase = $2, watched = 0", phaseClean)
+	case !clean && d.phase == phaseFirst:
+		s.t.change(d.id, "phase = $2, watched = 0", phaseUnclear)
+	case !clean:
+		s.t.undecide(d.row, candidates, 1, reason)
+	case d.notSent+1 >= maxNotSent:
+		s.t.stop(d.row, "the outcome was unknown 5 times, and each time the message was found not to be sent: "+d.err)
+	default:
+		s.t.wait(d.row, 0, "not_sent = $5", d.notSent+1)
+	}
 }
 
 // proven reports whether the document of a message would have been recognised: every document has a message or was listed
@@ -254,13 +229,4 @@ func (s *settlement) waits(d *doubt) bool {
 		s.wait = wait
 	}
 	return true
-}
-
-// notSent makes a message pending again that two walks have not found.
-func (s *settlement) notSent(d *doubt) error {
-	if d.notSent+1 >= maxNotSent {
-		s.t.log(slog.LevelError, "a message failed: it was found not sent several times", slog.String("key", d.key))
-		return s.t.stop(d.row, "the outcome was unknown 5 times, and each time the message was found not to be sent: "+d.err)
-	}
-	return s.t.wait(d.row, s.t.now, 0, "not_sent = $5", d.notSent+1)
 }

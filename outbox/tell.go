@@ -17,76 +17,43 @@ const (
 // tellChanges calls OnChange for the messages that have changed.
 func (b *Box) tellChanges(ctx context.Context) error {
 	if b.options.OnChange == nil {
-		return b.write(ctx, mode{}, func(t *tx) error {
-			_, err := t.exec("UPDATE signforms_outbox SET told = changes WHERE box = $1 AND told <> changes", t.box)
-			return err
+		return b.write(ctx, mode{}, func(t *tx) {
+			t.exec("UPDATE signforms_outbox SET told = changes WHERE box = $1 AND told <> changes", t.box)
 		})
 	}
-	var ids []int64
-	err := b.read(ctx, func(t *tx) error {
-		ids = nil
-		return t.each(func(rows *sql.Rows) error {
-			var id int64
-			err := rows.Scan(&id)
-			ids = append(ids, id)
-			return err
-		}, `SELECT id FROM signforms_outbox WHERE box = $1 AND told <> changes AND (tell_due <= $2 OR tell_due > $3)
-			ORDER BY tell_due, id LIMIT $4`, t.box, t.now, t.now+maxBackoff.Milliseconds(), tellBatch)
+	var due []row
+	err := b.read(ctx, func(t *tx) {
+		due = t.load("told <> changes AND tell_due <= $2 ORDER BY tell_due, id LIMIT $3", t.now, tellBatch)
 	})
-	for _, id := range ids {
+	for _, r := range due {
 		if err == nil && ctx.Err() == nil {
-			err = b.tell(ctx, id)
+			err = b.tell(ctx, r)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("calling OnChange: %w", err)
-	}
-	return nil
+	return err
 }
 
-var errAlreadyTold = errors.New("another process was faster")
-
 // tell calls OnChange for one message, in the transaction that records that it was called.
-func (b *Box) tell(ctx context.Context, id int64) error {
-	var key string
+func (b *Box) tell(ctx context.Context, r row) error {
 	var failed error
-	err := b.write(ctx, mode{limit: stepLimit + tellLimit}, func(t *tx) error {
-		n, err := t.exec("UPDATE signforms_outbox SET told = changes WHERE id = $1 AND told <> changes", id)
-		if err != nil {
-			return err
+	err := b.write(ctx, mode{limit: stepLimit + tellLimit}, func(t *tx) {
+		if t.exec("UPDATE signforms_outbox SET told = changes WHERE id = $1 AND told <> changes", r.id) == 0 {
+			return // another process was faster
 		}
-		if n == 0 {
-			return errAlreadyTold
+		for _, now := range t.load("id = $2", r.id) {
+			failed = b.call(t, now.entry())
+			t.err = errors.Join(t.err, failed)
 		}
-		found, err := t.load("id = $2", id)
-		if err != nil || len(found) == 0 {
-			return errors.Join(err, errAlreadyTold)
-		}
-		key = found[0].key
-		failed = b.call(t, found[0].entry())
-		return failed
 	})
-	switch {
-	case errors.Is(err, errAlreadyTold):
-		return nil
-	case err == nil:
+	if failed == nil || err == nil {
 		b.Wake() // OnChange may have added messages
-		return nil
-	case failed == nil:
 		return err
 	}
-	b.log(slog.LevelError, "OnChange failed, and is called again", slog.String("key", key), slog.String("error", failed.Error()))
-	return b.write(ctx, mode{}, func(t *tx) error {
-		r, found, err := t.byID(id)
-		if err != nil || !found {
-			return err
-		}
-		var last int64
-		if _, err := t.first([]any{&last}, "SELECT tell_backoff FROM signforms_outbox WHERE id = $1", r.id); err != nil {
-			return err
-		}
-		backoff := nextBackoff(millis(last), nil).Milliseconds()
-		return t.change(id, "tell_due = $2, tell_backoff = $3", t.now+backoff, backoff)
+	b.log(slog.LevelError, "OnChange failed, and is called again", slog.String("key", r.key), slog.String("error", failed.Error()))
+	return b.write(ctx, mode{}, func(t *tx) {
+		t.change(r.id, `tell_backoff = CASE WHEN tell_backoff = 0 THEN 1000 WHEN tell_backoff > $3 THEN 2 * $3 ELSE 2 * tell_backoff END,
+			tell_due = $2 + CASE WHEN tell_backoff = 0 THEN 1000 WHEN tell_backoff > $3 THEN 2 * $3 ELSE 2 * tell_backoff END`,
+			t.now, maxBackoff.Milliseconds()/2)
 	})
 }
 

@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signforms/signforms-go"
@@ -28,7 +29,7 @@ type owned struct {
 	id        int64
 	state     State
 	status    signforms.DocumentStatus
-	missing   bool
+	missingAt int64
 	receivers []string
 	listed    bool
 }
@@ -43,7 +44,7 @@ type unowned struct {
 // walk is one walk over the documents of a template.
 type walk struct {
 	walkTask
-	documents map[string]unownedBefore
+	documents map[string]known
 	owned     map[string]*owned
 	matcher   *matcher
 	unowned   []unowned
@@ -52,11 +53,10 @@ type walk struct {
 	readable  bool            // one of these was read in full, with the receivers of its message
 	masked    bool            // one of these lacks an address that it was sent to
 	changed   map[int64]signforms.DocumentStatus
-	found     []int64 // messages whose document was missing before
 }
 
-// unownedBefore is a row of signforms_outbox_documents.
-type unownedBefore struct{ message, walk int64 }
+// known is a row of signforms_outbox_documents.
+type known struct{ message, walk int64 }
 
 const (
 	statusBatch   = 500
@@ -64,74 +64,52 @@ const (
 	failedAgain   = 10 * time.Minute // after a reconciliation that failed, or whose process died
 )
 
-// walkTemplate walks a template. An error of the list leaves all messages as they are.
-func (b *Box) walkTemplate(ctx context.Context, task walkTask) error {
+// walkTemplate walks a template. An error of the list leaves all messages as they are. It returns how long to wait with
+// the next walk if a message waits for another one.
+func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Duration, err error) {
 	w := &walk{walkTask: task, listed: map[string]bool{}, changed: map[int64]signforms.DocumentStatus{}}
 	if err := b.read(ctx, w.begin); err != nil {
-		return fmt.Errorf("reading what is known of a template: %w", err)
+		return 0, fmt.Errorf("reading what is known of a template: %w", err)
 	}
 	listErr := w.read(b.list(ctx, task.template))
-	if ctx.Err() != nil {
-		return nil
-	}
-	silent := !w.shown && slices.ContainsFunc(mapValues(w.owned), func(o *owned) bool { return o.status != signforms.StatusDeleted })
-	if listErr == nil && silent && len(task.doubts) > 0 {
-		b.log(slog.LevelWarn, "a list shows none of the recorded documents of its template, so it settles nothing", slog.String("template", task.template))
-	}
-	if listErr != nil || silent {
-		b.pauseWalks(task.template, 0)
-		defer b.Wake()
-		return errors.Join(listErr, b.write(ctx, mode{limit: batchLimit}, func(t *tx) error {
-			return w.fail(t, listErr == nil || errors.Is(listErr, signforms.ErrNotFound), b.options.Reconcile)
-		}))
+	recorded := slices.ContainsFunc(slices.Collect(maps.Values(w.owned)), func(o *owned) bool { return o.status != signforms.StatusDeleted })
+	silent := listErr == nil && recorded && !w.shown
+	switch {
+	case ctx.Err() != nil:
+		return 0, nil
+	case listErr != nil || silent:
+		err := b.write(ctx, mode{limit: batchLimit}, func(t *tx) {
+			w.fail(t, silent || errors.Is(listErr, signforms.ErrNotFound), b.options.Reconcile)
+		})
+		if silent && len(task.doubts) > 0 {
+			listErr = errors.New("the list shows none of the recorded documents of its template, so it settles nothing")
+		}
+		return 0, errors.Join(listErr, err)
 	}
 	if err := b.followAll(ctx, w.changed); err != nil {
-		return err
+		return 0, err
 	}
-	var wait time.Duration
-	err := b.write(ctx, mode{serial: true, limit: batchLimit}, func(t *tx) (err error) {
-		wait, err = w.settle(t, b.options.Reconcile)
-		return err
-	})
-	switch {
-	case err != nil:
-		b.pauseWalks(task.template, 0)
-		return fmt.Errorf("settling: %w", err)
-	case wait > 0:
-		b.pauseWalks(task.template, max(wait, probeEvery))
-	default:
-		b.resumeWalks(task.template)
+	err = b.write(ctx, mode{serial: true, limit: batchLimit}, func(t *tx) { wait = w.settle(t, b.options.Reconcile) })
+	if err != nil {
+		return 0, fmt.Errorf("settling: %w", err)
 	}
-	b.Wake()
-	return nil
-}
-
-func mapValues[K comparable, V any](m map[K]V) (all []V) {
-	for _, v := range m {
-		all = append(all, v)
-	}
-	return all
+	return wait, nil
 }
 
 // begin reads what is known of the template.
-func (w *walk) begin(t *tx) error {
-	w.documents, w.owned = map[string]unownedBefore{}, map[string]*owned{}
-	err := t.each(func(rows *sql.Rows) error {
+func (w *walk) begin(t *tx) {
+	w.documents, w.owned = map[string]known{}, map[string]*owned{}
+	t.each(func(rows *sql.Rows) error {
 		var id string
-		var d unownedBefore
+		var d known
 		err := rows.Scan(&id, &d.message, &d.walk)
 		w.documents[id] = d
 		return err
 	}, "SELECT document, message, walk FROM signforms_outbox_documents WHERE box = $1 AND template = $2", t.box, w.template)
-	if err != nil {
-		return err
-	}
-	err = t.each(func(rows *sql.Rows) error {
+	t.each(func(rows *sql.Rows) error {
 		var id, receivers string
-		var missing int64
 		o := &owned{}
-		err := rows.Scan(&id, &o.id, &o.state, &o.status, &missing, &receivers)
-		o.missing = missing > 0
+		err := rows.Scan(&id, &o.id, &o.state, &o.status, &o.missingAt, &receivers)
 		if len(w.doubts) > 0 {
 			o.receivers = fromJSON[string](receivers)
 		}
@@ -139,19 +117,16 @@ func (w *walk) begin(t *tx) error {
 		return err
 	}, `SELECT document, id, state, status, missing_at, receivers FROM signforms_outbox
 		WHERE box = $1 AND template = $2 AND state IN ('sent', 'ended') AND document <> ''`, t.box, w.template)
-	if err != nil || len(w.doubts) == 0 && !w.again {
-		return err
+	if len(w.doubts) > 0 || w.again {
+		w.matcher = newMatcher(t.doubts(w.template))
 	}
-	doubts, err := t.doubts(w.template)
-	w.matcher = newMatcher(doubts)
-	return err
 }
 
 // read reads the list. The error is that of the list.
-func (w *walk) read(list func(func(*signforms.Respondent, error) bool)) (err error) {
-	for r, failed := range list {
-		if failed != nil {
-			return failed
+func (w *walk) read(list func(func(*signforms.Respondent, error) bool)) error {
+	for r, err := range list {
+		if err != nil {
+			return err
 		}
 		if d := documentOf(r); d.template == w.template { // a service may ignore the filter
 			w.see(d)
@@ -167,9 +142,6 @@ func (w *walk) see(d document) {
 		if o.status != d.status && d.status != "" {
 			w.changed[o.id] = d.status
 		}
-		if o.missing {
-			w.found = append(w.found, o.id)
-		}
 		if len(o.receivers) > 0 {
 			shows := d.shows(o.receivers)
 			w.readable = w.readable || shows && d.record.AddressesReadable()
@@ -177,40 +149,31 @@ func (w *walk) see(d document) {
 		}
 		return
 	}
-	known := w.documents[d.id]
-	if known.message != 0 || w.listed[d.id] { // of a message that was forgotten, or a duplicate
+	before := w.documents[d.id]
+	if before.message != 0 || w.listed[d.id] { // of a message that was forgotten, or a duplicate
 		return
 	}
 	w.listed[d.id] = true
-	u := unowned{id: d.id, walk: known.walk}
-	if w.matcher != nil && len(w.matcher.of(d, known.walk)) > 0 {
+	u := unowned{id: d.id, walk: before.walk}
+	if w.matcher != nil && len(w.matcher.of(d, before.walk)) > 0 {
 		u.doc = d
 	}
 	w.unowned = append(w.unowned, u)
 }
 
 // fail records that a walk could not be made. Open documents are then read by their id, if gone is true.
-func (w *walk) fail(t *tx, gone bool, reconcile time.Duration) error {
-	again := failedAgain
+func (w *walk) fail(t *tx, gone bool, reconcile time.Duration) {
+	next := t.now + failedAgain.Milliseconds()
 	if gone {
-		again = reconcile
+		next = t.now + reconcile.Milliseconds()
 	}
-	if _, err := t.exec(`INSERT INTO signforms_outbox_templates (box, template, tried, reconcile) VALUES ($1, $2, 1, $3)
-		ON CONFLICT (box, template) DO UPDATE SET tried = 1`, t.box, w.template, t.now+again.Milliseconds()); err != nil {
-		return err
-	}
+	t.exec("INSERT INTO signforms_outbox_templates (box, template, reconcile) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", t.box, w.template, next)
 	if w.reconcile {
-		if _, err := t.exec("UPDATE signforms_outbox_templates SET reconcile = $3 WHERE box = $1 AND template = $2", t.box, w.template,
-			t.now+again.Milliseconds()); err != nil {
-			return err
-		}
-		if gone {
-			if err := w.readMissing(t); err != nil {
-				return err
-			}
-		}
+		t.exec("UPDATE signforms_outbox_templates SET reconcile = $3 WHERE box = $1 AND template = $2", t.box, w.template, next)
 	}
-	return nil
+	if w.reconcile && gone {
+		w.readMissing(t)
+	}
 }
 
 // same reports whether a message is still in the doubt in which it was when the walk began.
@@ -220,55 +183,40 @@ func (w *walk) same(r row) bool {
 }
 
 // readMissing makes open documents that were not listed be read by their id.
-func (w *walk) readMissing(t *tx) error {
+func (w *walk) readMissing(t *tx) {
 	for _, o := range w.owned {
-		if o.listed || o.state != Sent {
-			continue
-		}
-		if err := t.change(o.id, "read_due = $2", t.now); err != nil {
-			return err
+		switch {
+		case !o.listed && o.state == Sent:
+			t.change(o.id, "read_due = $2", t.now)
+		case o.listed && o.missingAt > 0:
+			t.change(o.id, "missing_at = 0")
 		}
 	}
-	return nil
 }
 
 // settle stores what the walk has found. It returns how long to wait with the next walk if a message has to wait for
 // another one.
-func (w *walk) settle(t *tx, reconcile time.Duration) (wait time.Duration, err error) {
+func (w *walk) settle(t *tx, reconcile time.Duration) (wait time.Duration) {
 	var number int64
-	_, err = t.first([]any{&number}, `INSERT INTO signforms_outbox_templates (box, template, walks, tried, reconcile) VALUES ($1, $2, 1, 1, $3)
-		ON CONFLICT (box, template) DO UPDATE SET walks = signforms_outbox_templates.walks + 1, tried = 1,
-			reconcile = CASE WHEN $4 = 1 THEN excluded.reconcile ELSE signforms_outbox_templates.reconcile END
-		RETURNING walks`, t.box, w.template, t.now+reconcile.Milliseconds(), number01(w.reconcile))
-	if err == nil && w.again {
-		_, err = t.exec("UPDATE signforms_outbox_templates SET again = 0, again_at = $3 WHERE box = $1 AND template = $2", t.box, w.template, t.now)
+	next := t.now + reconcile.Milliseconds()
+	t.first([]any{&number}, `INSERT INTO signforms_outbox_templates (box, template, walks, reconcile) VALUES ($1, $2, 1, $3)
+		ON CONFLICT (box, template) DO UPDATE SET walks = signforms_outbox_templates.walks + 1 RETURNING walks`, t.box, w.template, next)
+	if w.again {
+		t.exec("UPDATE signforms_outbox_templates SET again = 0, again_at = $3 WHERE box = $1 AND template = $2", t.box, w.template, t.now)
 	}
-	if err == nil && w.matcher != nil {
-		wait, err = w.settleDoubts(t)
+	if w.reconcile {
+		t.exec("UPDATE signforms_outbox_templates SET reconcile = $3 WHERE box = $1 AND template = $2", t.box, w.template, next)
+		w.readMissing(t)
 	}
-	for _, id := range w.found {
-		if err == nil {
-			err = t.change(id, "missing_at = 0")
-		}
+	if w.matcher != nil {
+		wait = w.settleDoubts(t)
 	}
-	if err == nil && w.reconcile {
-		err = w.readMissing(t)
-	}
-	if err == nil {
-		err = w.keep(t, number)
-	}
-	return wait, err
-}
-
-func number01(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	w.keep(t, number)
+	return wait
 }
 
 // keep stores the documents that were listed for the first time and that no message has.
-func (w *walk) keep(t *tx, number int64) error {
+func (w *walk) keep(t *tx, number int64) {
 	var ids []any
 	for _, u := range w.unowned {
 		if u.walk == 0 {
@@ -276,18 +224,11 @@ func (w *walk) keep(t *tx, number int64) error {
 		}
 	}
 	for batch := range slices.Chunk(ids, documentBatch) {
-		values := ""
+		var values []string
 		for i := range batch {
-			if i > 0 {
-				values += ", "
-			}
-			values += fmt.Sprintf("($1, $2, CAST($3 AS BIGINT), $%d)", 4+i)
+			values = append(values, fmt.Sprintf("($1, $2, CAST($3 AS BIGINT), $%d)", 4+i))
 		}
-		_, err := t.exec("INSERT INTO signforms_outbox_documents (box, template, walk, document) VALUES "+values+" ON CONFLICT DO NOTHING",
+		t.exec("INSERT INTO signforms_outbox_documents (box, template, walk, document) VALUES "+strings.Join(values, ", ")+" ON CONFLICT DO NOTHING",
 			append([]any{t.box, w.template, number}, batch...)...)
-		if err != nil {
-			return err
-		}
 	}
-	return nil
 }

@@ -10,32 +10,19 @@ import (
 // service has answered for a while. Times add up in the row, so that restarts lose little of them. No wall clock matters,
 // and no message belongs to a process.
 const (
-	watchMargin  = time.Minute      // after the deadline of the send
-	answeredFor  = time.Minute      // between the two walks
-	probeEvery   = 15 * time.Second // while a message waits for its second walk
-	answeredGap  = 30 * time.Second // between two responses; a longer time does not count
-	saveWatch    = 10 * time.Second
-	lookedUpFor  = 24 * time.Hour
-	serviceEvery = time.Hour
+	watchMargin = time.Minute      // after the deadline of the send
+	answeredFor = time.Minute      // between the two walks
+	probeEvery  = 15 * time.Second // while a message waits for its second walk
+	answeredGap = 30 * time.Second // between two responses; a longer time does not count
+	saveWatch   = 5 * time.Second
+	lookedUpFor = 24 * time.Hour
 )
 
-// memory is what a process knows besides the tables. Box.mu guards it.
-type memory struct {
-	watches  map[int64]*watch
-	went     int           // messages that were sent or refused
-	wentAt   map[int64]int // went, when a message was turned away last
-	pauses   map[string]*pause
-	service  time.Time // the service's time
-	serviced time.Duration
-}
-
-func newMemory() *memory {
-	return &memory{watches: map[int64]*watch{}, wentAt: map[int64]int{}, pauses: map[string]*pause{}}
-}
-
-// pause is when a template may be walked again after a walk that failed, or in which messages waited for others.
-type pause struct {
-	until, backoff time.Duration
+// watchlist is what a process saw of messages that are sending, and of the service's clock. Box.mu guards it.
+type watchlist struct {
+	watches   map[int64]*watch
+	service   time.Time     // the service's time
+	serviceAt time.Duration // when that was
 }
 
 // watch is what this process saw of one attempt in one phase.
@@ -46,23 +33,23 @@ type watch struct {
 	answered                 time.Duration // how long the service answered since then
 	response                 time.Duration // when the last response came
 	responded                bool          // the last probe, since the watch began, had a response
+	saved                    time.Duration // doubted, when it was stored last
 }
 
 // watching is a message that is sending, as read from its row and its watch.
 type watching struct {
-	id              int64
-	template        string
-	attempt, phase  int
-	watched         time.Duration
-	doubted         time.Duration
-	timeout, remain time.Duration // remain: until a walk is due
+	id               int64
+	template         string
+	attempt, phase   int
+	watched, doubted time.Duration
+	timeout, remain  time.Duration // remain: until a walk is due
 }
 
 // watch reads the messages that are sending, adds up how long they were seen, and stores that: now and then, or at once.
 func (b *Box) watch(ctx context.Context, atOnce bool) (all []watching, err error) {
-	err = b.read(ctx, func(t *tx) error {
+	err = b.read(ctx, func(t *tx) {
 		all = nil
-		return t.each(func(rows *sql.Rows) error {
+		t.each(func(rows *sql.Rows) error {
 			var w watching
 			var watched, doubted, timeout int64
 			err := rows.Scan(&w.id, &w.template, &w.attempt, &w.phase, &watched, &doubted, &timeout)
@@ -78,17 +65,13 @@ func (b *Box) watch(ctx context.Context, atOnce bool) (all []watching, err error
 	if len(stored) == 0 {
 		return all, nil
 	}
-	return all, b.write(ctx, mode{}, func(t *tx) error {
+	return all, b.write(ctx, mode{}, func(t *tx) {
 		for _, w := range stored {
-			_, err := t.exec(`UPDATE signforms_outbox SET watched = CASE WHEN watched < $4 THEN $4 ELSE watched END,
+			t.exec(`UPDATE signforms_outbox SET watched = CASE WHEN watched < $4 THEN $4 ELSE watched END,
 				doubted = CASE WHEN doubted < $5 THEN $5 ELSE doubted END
 				WHERE id = $1 AND attempt = $2 AND phase = $3 AND state = 'sending'`,
 				w.id, w.attempt, w.phase, w.watched.Milliseconds(), w.doubted.Milliseconds())
-			if err != nil {
-				return err
-			}
 		}
-		return nil
 	})
 }
 
@@ -107,27 +90,24 @@ func (b *Box) addUp(all []watching, atOnce bool) (stored []watching) {
 			seen = &watch{attempt: w.attempt, phase: w.phase, watchedBase: w.watched, doubtedBase: w.doubted, since: now}
 		}
 		b.watches[w.id] = seen
-		watched := seen.watchedBase + seen.answered
-		need := answeredFor
+		need, watched := answeredFor, seen.watchedBase+seen.answered
 		if w.phase == phaseFirst {
-			watched = seen.watchedBase + now - seen.since
-			need = w.timeout + watchMargin
+			need, watched = w.timeout+watchMargin, seen.watchedBase+now-seen.since
 		}
 		doubted := seen.doubtedBase + now - seen.since
-		if atOnce || watched-w.watched >= saveWatch || watched > w.watched && watched >= need || doubted-w.doubted >= time.Minute {
-			w.watched, w.doubted = max(w.watched, watched), max(w.doubted, doubted)
-			stored = append(stored, *w)
-		}
+		more := watched - w.watched
 		w.watched, w.doubted = max(w.watched, watched), max(w.doubted, doubted)
 		w.remain = max(0, need-w.watched)
+		if atOnce || more >= saveWatch || more > 0 && w.remain == 0 || w.phase != phaseFirst && doubted-seen.saved >= time.Minute {
+			seen.saved = doubted
+			stored = append(stored, *w)
+		}
 	}
 	return stored
 }
 
 // probeService reads one page of a template, so that messages between their walks see that the service answers.
 func (b *Box) probeService(ctx context.Context, template string) error {
-	ctx, cancel := context.WithTimeout(ctx, answeredGap)
-	defer cancel()
 	began := b.elapsed()
 	err := b.readService(ctx, template)
 	ended := b.elapsed()
@@ -144,11 +124,13 @@ func (b *Box) probeService(ctx context.Context, template string) error {
 
 // readService reads one page of a template, and the service's time with it.
 func (b *Box) readService(ctx context.Context, template string) error {
+	ctx, cancel := context.WithTimeout(ctx, answeredGap)
+	defer cancel()
 	at, err := b.probe(ctx, template)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil && !at.IsZero() {
-		b.service, b.serviced = at, b.elapsed()
+		b.service, b.serviceAt = at, b.elapsed()
 	}
 	return err
 }
@@ -160,64 +142,7 @@ func (b *Box) serviceNow() int64 {
 	if b.service.IsZero() {
 		return 0
 	}
-	return b.service.Add(b.elapsed() - b.serviced).UnixMilli()
-}
-
-// count notes an outcome for othersWent.
-func (b *Box) count(o outcome) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if v := o.verdict(); v == wasSent || v == wasRefused {
-		b.went++
-		delete(b.wentAt, o.id)
-	}
-}
-
-// othersWent reports whether other messages were sent or refused since a message was turned away last, or since this
-// process began.
-func (b *Box) othersWent(id int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.went > b.wentAt[id]
-}
-
-// turnedAway notes that a message was turned away.
-func (b *Box) turnedAway(id int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.wentAt[id] = b.went
-}
-
-// pauseWalks keeps a template from being walked for a while: for wait, or if that is 0 for a backoff.
-func (b *Box) pauseWalks(template string, wait time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := b.pauses[template]
-	if p == nil {
-		p = &pause{}
-		b.pauses[template] = p
-	}
-	if wait == 0 {
-		p.backoff = min(max(probeEvery, 2*p.backoff), maxBackoff)
-		wait = p.backoff
-	}
-	p.until = b.elapsed() + wait
-}
-
-func (b *Box) resumeWalks(template string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.pauses, template)
-}
-
-// paused returns how long a template is not to be walked.
-func (b *Box) paused(template string) time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if p := b.pauses[template]; p != nil {
-		return max(0, p.until-b.elapsed())
-	}
-	return 0
+	return b.service.Add(b.elapsed() - b.serviceAt).UnixMilli()
 }
 
 func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

@@ -1,0 +1,169 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/signforms/signforms-go"
+)
+
+const (
+	actAgain   = 30 * time.Second // when another process may repeat a read or a void that this one has claimed
+	actLimit   = 20 * time.Second // for the request
+	actBatch   = 20
+	missingFor = 23 * time.Hour // between two reads without the document, after which it counts as deleted
+)
+
+// action is something that is done with the documents of messages: the row says so first, then the request is made, and
+// then its outcome is recorded.
+type action struct {
+	due     string // the condition of messages that are due, with the time as $2
+	durable bool   // the claim survives a power cut
+	claim   func(t *tx, r *row)
+	do      func(context.Context, row) (document, error)
+	record  func(t *tx, claimed, now row, d document, err error)
+}
+
+// act does an action for up to n messages that are due, and returns their number.
+func (b *Box) act(ctx context.Context, a action, n int) (done int, err error) {
+	var due []row
+	err = b.write(ctx, mode{durable: a.durable}, func(t *tx) {
+		due = t.load(a.due+" LIMIT $3"+t.skip(), t.now, n)
+		for i := range due {
+			a.claim(t, &due[i])
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("claiming documents: %w", err)
+	}
+	for _, r := range due {
+		bounded, cancel := context.WithTimeout(ctx, actLimit)
+		d, failed := a.do(bounded, r)
+		cancel()
+		err = errors.Join(err, b.write(ctx, mode{}, func(t *tx) {
+			if now, found := t.byID(r.id); found {
+				a.record(t, r, now, d, failed)
+			}
+		}))
+	}
+	return len(due), err
+}
+
+// readDocuments reads documents by their ids, because of an event or because a list lacks them.
+func (b *Box) readDocuments(ctx context.Context) error {
+	_, err := b.act(ctx, action{
+		due: "read_due > 0 AND document <> '' AND read_due <= $2 ORDER BY read_due",
+		claim: func(t *tx, r *row) {
+			r.readDue = t.now + actAgain.Milliseconds()
+			t.change(r.id, "read_due = $2", r.readDue)
+		},
+		do: func(ctx context.Context, r row) (document, error) { return b.get(ctx, r.document) },
+		record: func(t *tx, claimed, r row, d document, err error) {
+			missing := errors.Is(err, signforms.ErrNotFound)
+			if err != nil && !missing {
+				return
+			}
+			if r.readDue == claimed.readDue { // no event came meanwhile
+				t.change(r.id, "read_due = 0")
+			}
+			switch {
+			case !missing:
+				t.change(r.id, "missing_at = 0")
+				t.follow(r, d.status)
+			case r.missingAt == 0:
+				t.change(r.id, "missing_at = $2", t.now)
+			case t.now-r.missingAt >= missingFor.Milliseconds():
+				t.follow(r, signforms.StatusDeleted)
+			}
+		},
+	}, actBatch)
+	return err
+}
+
+// voidDocuments voids the documents of messages that are to be void.
+func (b *Box) voidDocuments(ctx context.Context) error {
+	_, err := b.act(ctx, action{
+		due:   "state = 'sent' AND void = 1 AND due <= $2 ORDER BY due",
+		claim: func(t *tx, r *row) { t.change(r.id, "due = $2, since = $3", t.now+actAgain.Milliseconds(), t.now) },
+		do: func(ctx context.Context, r row) (document, error) {
+			_, err := b.client.Documents.Void(ctx, r.entry().Ref())
+			return document{}, err
+		},
+		record: func(t *tx, _, r row, _ document, err error) {
+			switch {
+			case err == nil:
+				t.follow(r, signforms.StatusVoid)
+			case errors.Is(err, signforms.ErrNotFound):
+				t.follow(r, signforms.StatusDeleted)
+			case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrInvalid): // it may be signed
+				t.log(slog.LevelWarn, "a document was not voided", slog.String("key", r.key), slog.String("error", err.Error()))
+				t.change(r.id, "void = 2, due = 0, read_due = $2, error = $3, "+tell, t.now, err.Error())
+			default:
+				t.later(r, err)
+			}
+		},
+	}, actBatch)
+	return err
+}
+
+// later sets when an action is repeated that was not done.
+func (t *tx) later(r row, err error) {
+	backoff := nextBackoff(millis(r.backoff), err).Milliseconds()
+	t.change(r.id, "due = $2, since = $3, backoff = $4, error = $5", t.now+backoff, t.now, backoff, err.Error())
+}
+
+// remind reminds the signers of messages that are due, until the reminder budget is used up, and returns for how long
+// that is so. After stop has ended it claims no more. An outcome that is unknown counts as reminded; a reminder that was
+// not sent is given back.
+func (b *Box) remind(ctx, stop context.Context) (full time.Duration, err error) {
+	for stop.Err() == nil {
+		budget, err := b.client.Documents.ReminderBudget(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("reading the reminder budget: %w", err)
+		}
+		if budget.Remaining == 0 {
+			return max(budget.NextIn, time.Second), nil
+		}
+		n, err := b.act(ctx, action{
+			due:     "state = 'sent' AND void <> 1 AND due > 0 AND due <= $2 ORDER BY due, id",
+			durable: true,
+			claim:   (*tx).claimReminder,
+			do: func(ctx context.Context, r row) (document, error) {
+				_, err := b.client.Documents.Remind(ctx, r.entry().Ref())
+				return document{}, err
+			},
+			record: func(t *tx, claimed, r row, _ document, err error) {
+				switch {
+				case err == nil || r.state != Sent || r.reminded != claimed.reminded:
+				case errors.Is(err, signforms.ErrOutcomeUnknown):
+					t.change(r.id, "error = $2", err.Error())
+				case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrNotFound), errors.Is(err, signforms.ErrInvalid): // it may have ended
+					t.change(r.id, "read_due = $2, error = $3", t.now, err.Error())
+				default:
+					t.change(r.id, "reminded = $2", claimed.remindedBefore)
+					t.later(r, err)
+				}
+			},
+		}, min(budget.Remaining, actBatch))
+		if err != nil || n == 0 {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// claimReminder records that a message is reminded. Several reminders that are due are one.
+func (t *tx) claimReminder(r *row) {
+	r.remindedBefore = r.reminded
+	for r.reminded < len(r.remindAfter) && (r.reminded == r.remindedBefore || r.sentAt+r.remindAfter[r.reminded] <= t.now) {
+		r.reminded++
+	}
+	var next int64
+	if r.reminded < len(r.remindAfter) {
+		next = r.sentAt + r.remindAfter[r.reminded]
+	}
+	t.change(r.id, "reminded = $2, due = $3, since = $4", r.reminded, next, t.now)
+}
