@@ -160,7 +160,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		s = life()
 	}
 	t.Logf("%d kills, %d changes acknowledged in %v", lives, done.acknowledged(), time.Since(began).Round(time.Second))
-	found := documentsOf(t, s)
+	found := documentsOf(t, s.client)
 	compare(t, found, done)
 	trails := &trails{}
 	each(slices.Collect(maps.Values(found)), func(d refserver.DocumentState) { trails.check(t, s, d) })
@@ -220,12 +220,12 @@ func (c *apiClient) oneDocument(template string, remind bool, done *ledger) bool
 }
 
 // documentsOf returns every document that the program has, by id.
-func documentsOf(t *testing.T, s *sandbox) map[string]refserver.DocumentState {
+func documentsOf(t *testing.T, client *wire.Client) map[string]refserver.DocumentState {
 	t.Helper()
 	found := map[string]refserver.DocumentState{}
 	for offset := 0; ; {
 		var page wire.Page[refserver.DocumentState]
-		require.NoError(t, s.client.Get(t.Context(), "/documents", url.Values{
+		require.NoError(t, client.Get(t.Context(), "/documents", url.Values{
 			"type": {"PDF_TEMPLATE"}, "limit": {"1000"}, "offset": {fmt.Sprint(offset)},
 		}, &page))
 		for _, d := range page.Items {
