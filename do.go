@@ -1,6 +1,6 @@
 package signforms
 
-// From a method to the wire. What an answer means: answers.go. When an attempt is repeated: internal/call/retry.go.
+// From a method to the wire. What an answer means: response.go. When an attempt is repeated: internal/call/retry.go.
 
 import (
 	"bytes"

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"strings"
 	"time"
-	"unicode"
 )
 
 // Options are the settings of a [Client]. Nil and the zero value mean the defaults.
@@ -120,16 +118,5 @@ func (c *checks) options(o Options) {
 		c.add("Options.LimitStore", fmt.Sprintf("is a nil %T: leave it out for the default", o.LimitStore))
 	} else if !reflect.ValueOf(o.LimitStore).Comparable() {
 		c.add("Options.LimitStore", fmt.Sprintf("%T is not comparable: use a pointer", o.LimitStore))
-	}
-}
-
-func nilPointer(v any) bool {
-	r := reflect.ValueOf(v)
-	return r.Kind() == reflect.Pointer && r.IsNil()
-}
-
-func (c *checks) header(field, value string) {
-	if value != strings.TrimSpace(value) || strings.ContainsFunc(value, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		c.add(field, "must be printable and without blanks at its ends")
 	}
 }
