@@ -26,8 +26,8 @@ const (
 // *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch, or let a [Handler]
 // call a function for each. No other package can implement it.
 //
-// An event that is stored or published belongs there as its Raw, which [Parse] reads again. [encoding/json] prints the Go
-// names of its fields, with the event's type in the field Type, which is empty in an event made by hand.
+// Store or publish an event as its Raw, which [Parse] reads again. [encoding/json] prints the Go names of the fields. The
+// field Type, which every event has, is then the event's type; it is empty in an event made by hand.
 //
 // The strings of the events of one payload refer to one copy of it. To keep a few of them for long, use
 // [strings.Clone]. Events contain personal data; do not log them whole.
@@ -133,8 +133,8 @@ type TemplateResponse struct {
 
 // UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does
 // not know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be
-// inferred. Err is a *[FieldError] when webhookEvent is there and is not a string. Of its other fields only the ids are
-// read, where they are as in the known types.
+// inferred. Err is a *[FieldError] when webhookEvent is there and is not a string. DocumentID, FormResponseID and
+// SignerIDs have the ids of the element that are under the keys of the known types.
 type UnknownEvent struct {
 	meta
 	Type           EventType // as the payload names it; empty when Err is not nil

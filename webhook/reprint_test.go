@@ -79,7 +79,7 @@ func TestVerify_reprintsAreBounded(t *testing.T) {
 	})
 }
 
-// What a stranger sends costs a bounded amount of memory, whatever is in it and however many secrets there are.
+// A forged body costs a bounded amount of memory, whatever is in it and however many secrets there are.
 func TestVerify_refusalIsCheap(t *testing.T) {
 	v := reprinting(t, "a second secret", "a third secret")
 	fill := func(open, unit, end string, size int) []byte {

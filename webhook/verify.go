@@ -21,7 +21,8 @@ const (
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
 type VerifierOptions struct {
 	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes. A
-	// negative Tolerance switches the comparison off: then a delivery that someone recorded stays valid.
+	// negative Tolerance switches the comparison off: then a delivery that someone recorded stays valid. A retry that keeps
+	// the timestamp of the first attempt is refused after Tolerance, and its event is lost.
 	//
 	// A large Tolerance needs a large replay store. The default one keeps each event for at least twice the Tolerance and
 	// holds 100,000: when more arrive in that time, it is full and deliveries are answered 503.
