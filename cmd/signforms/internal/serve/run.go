@@ -22,8 +22,12 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// stopWithin is how long serve waits for requests and webhook attempts under way when it stops.
-const stopWithin = 10 * time.Second
+// stopWithin is how long serve waits for requests and webhook attempts under way when it stops, and endWithin is when it
+// ends in any case, as a kill does. docker stop kills after 10 seconds.
+const (
+	stopWithin = 5 * time.Second
+	endWithin  = 7 * time.Second
+)
 
 // memory is shown in place of the data file with --memory.
 const memory = "memory"
@@ -42,6 +46,12 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // most of the memory is records that stay: with Go's 100 it holds as much garbage
 	}
+	ending := time.AfterFunc(time.Hour, func() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "signforms: the data file could not be closed in time; nothing acknowledged is lost")
+		os.Exit(cli.ExitFailure)
+	})
+	ending.Stop()
+	defer ending.Stop()
 	store, err := f.store(ctx)
 	if err != nil {
 		return err
@@ -77,6 +87,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	}
 	<-ctx.Done()
 	fmt.Fprintln(cmd.ErrOrStderr(), "stopping")
+	ending.Reset(endWithin)
 	within, cancel := context.WithTimeout(context.Background(), stopWithin)
 	defer cancel()
 	if err := all.Shutdown(within); err != nil && !errors.Is(err, context.DeadlineExceeded) {

@@ -46,7 +46,7 @@ func Command(version string) *cobra.Command {
 		Short: "Run a sandbox of the service, with its state in a file",
 		Long: "Run the reference service as a sandbox, for programs in any language and for CI. It is not the real service, sends\n" +
 			"no mail and no telemetry, and nothing signed in it is binding. It ends with SIGTERM or Ctrl+C, after requests and\n" +
-			"webhook attempts under way, at most 10 seconds later.\n\n" +
+			"webhook attempts under way, at most 8 seconds later.\n\n" +
 			"Each flag can be set by the variable in brackets after it, which it overrides.",
 		Example: "  signforms serve --memory --seed seed.yaml --env-file sandbox.env",
 		Args:    cli.NoArgs,
