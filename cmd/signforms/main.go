@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+	_ "time/tzdata" // for images and machines without time zones
 
 	"github.com/spf13/cobra"
 

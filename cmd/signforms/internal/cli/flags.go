@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -164,11 +165,23 @@ func DayFlag(at *time.Time, last bool) pflag.Value {
 		if err != nil {
 			return errors.New("must be a day such as 2026-11-21 or a time such as 2026-11-21T09:00:00Z")
 		}
+		if err := checkZone(); err != nil {
+			return err
+		}
 		if *at = beginOf(day, time.Local); last {
 			*at = endOf(day, time.Local)
 		}
 		return nil
 	})
+}
+
+// checkZone refuses a day where TZ is set and package time could not load it. The local zone is then UTC.
+func checkZone() error {
+	zone := strings.TrimPrefix(os.Getenv("TZ"), ":")
+	if zone != "" && zone != "UTC" && time.Local.String() == "UTC" {
+		return fmt.Errorf("is a day, and the time zone %q of TZ cannot be loaded: correct TZ, as in Europe/Berlin, or give a time such as 2026-11-21T09:00:00Z", zone)
+	}
+	return nil
 }
 
 // beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"os"
 	"strings"
 	"time"
 
@@ -25,12 +28,16 @@ func Ready() *cobra.Command {
 	address := sandbox.DefaultURL
 	var wait wire.Duration
 	cmd := &cobra.Command{
-		Use:     "ready",
-		Short:   "Tell by the exit code whether a sandbox takes requests",
-		Long:    "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait.",
+		Use:   "ready",
+		Short: "Tell by the exit code whether a sandbox takes requests",
+		Long: "End with 0 when the sandbox takes requests, and with 1 when it does not, or not within --wait. Without --url and its\n" +
+			"variable, it is the sandbox that serve runs with $" + sandbox.Env + "ADDR.",
 		Example: "  signforms ready --wait 30s",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, set := os.LookupEnv(sandbox.Env + "URL"); !set && !cmd.Flags().Changed("url") {
+				address = ownURL(os.Getenv(sandbox.Env + "ADDR"))
+			}
 			if _, err := wire.NewClient(address, ""); err != nil {
 				return cli.UsageError("--url: %w", err)
 			}
@@ -55,6 +62,18 @@ func Ready() *cobra.Command {
 	cmd.Flags().StringVar(&address, "url", address, "where the sandbox is")
 	cli.DurationVar(cmd.Flags(), &wait, "wait", "keep asking for up to this long (default: ask once)")
 	return cli.BindEnv(sandbox.Env, cmd)
+}
+
+// ownURL returns the URL of the sandbox that serve runs with the same variables, as in the health check of a container.
+func ownURL(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return sandbox.DefaultURL
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
 }
 
 // askReady asks once and takes at most a second.
