@@ -24,10 +24,13 @@ const (
 // a body: see writeTrace.
 func (r *run) send(req *http.Request) Outcome {
 	req.Header = r.header()
-	if r.Body != nil {
-		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
-	}
 	trace := &writeTrace{most: 1}
+	trace.deadline, _ = req.Context().Deadline()
+	if r.Body != nil {
+		trace.bodyRead = make(chan struct{})
+		req.Body, req.ContentLength = &fencedBody{bytes.NewReader(r.Body), trace}, int64(len(r.Body))
+	}
+	trace.copied = r.Body == nil
 	if r.Class == Safe && r.Method == http.MethodGet {
 		trace.most = maxReads
 	}
@@ -102,6 +105,8 @@ func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	switch {
 	case o.timedOut:
 		return fmt.Sprintf("no complete answer within Options.AttemptTimeout, %s", timeout)
+	case errors.Is(o.Err, errLate):
+		return errLate.Error()
 	case errors.Is(o.Err, context.Canceled):
 		return context.Canceled.Error()
 	case errors.Is(o.Err, context.DeadlineExceeded):
