@@ -51,7 +51,7 @@ type Options struct {
 	Reset func(context.Context) error
 
 	// Inspect refuses an uploaded PDF that cannot be signed.
-	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
+	Inspect func(ctx context.Context, data []byte) (pdf.Content, error)
 }
 
 // Workspace is the console of a workspace.

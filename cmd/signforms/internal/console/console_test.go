@@ -52,7 +52,7 @@ func newConsole(t *testing.T) *servicetest.Server {
 	}})
 	pages = console.New(service.Server, console.Options{
 		PublicURL: service.URL, Events: "/_/events", Data: "in memory", Profile: []string{"page-size=7"},
-		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
+		Inspect: func(_ context.Context, data []byte) (pdf.Content, error) { return pdf.Inspect(data) },
 		Reset:   func(context.Context) error { return service.Reset() },
 		Logger:  slog.New(slog.DiscardHandler),
 	})

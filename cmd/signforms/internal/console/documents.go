@@ -268,7 +268,7 @@ func (c *console) pagesOf(ctx context.Context, data []byte) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("the PDF could not be checked: %w", err)
 	}
-	return len(found), nil
+	return len(found.Pages), nil
 }
 
 // file serves a PDF of a record, or an empty page for a record without one.

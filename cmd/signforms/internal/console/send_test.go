@@ -76,7 +76,7 @@ func TestFieldsOnPagesThatAreNotThere(t *testing.T) {
 	service := newConsole(t)
 	data, err := os.ReadFile(pdfOf(t, 3))
 	require.NoError(t, err)
-	pages, err := pdf.Inspect(data)
+	content, err := pdf.Inspect(data)
 	require.NoError(t, err)
 	kept := service.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: data})
 	added, _ := service.FindTemplate(kept)
@@ -92,7 +92,7 @@ func TestFieldsOnPagesThatAreNotThere(t *testing.T) {
 		require.NoError(t, form.Close())
 		return answerOf(t)(service.HTTPClient().Post(service.URL+"/_/templates/"+path, form.FormDataContentType(), &body))
 	}
-	for path, last := range map[string]int{"new": 1, kept + "/edit": len(pages)} {
+	for path, last := range map[string]int{"new": 1, kept + "/edit": len(content.Pages)} {
 		status, text := save(path, last+1)
 		require.Equal(t, http.StatusUnprocessableEntity, status)
 		require.Contains(t, text, fmt.Sprintf("The field &#34;City&#34; is on page %d, and the last page is %d: choose another page for it.", last+1, last))

@@ -26,8 +26,8 @@ type Config struct {
 	Readers    *atomic.Int64   // how many clients read events or wait in all workspaces together
 	Prefix     string          // begins the addresses of the server's relays; see Options.Prefix of the server
 
-	// Inspect returns the pages of an uploaded PDF, or why it is refused.
-	Inspect func(ctx context.Context, data []byte) ([]pdf.Page, error)
+	// Inspect returns the content of an uploaded PDF, or why it is refused.
+	Inspect func(ctx context.Context, data []byte) (pdf.Content, error)
 }
 
 // API is the interface of one workspace. It is an [http.Handler] for the paths below [Prefix].

@@ -119,7 +119,7 @@ func newAPIOf(t *testing.T, server *servicetest.Server) *httptest.Server {
 	t.Helper()
 	api := httptest.NewServer(control.New(control.Config{
 		Server: server.Server, Version: "test", Data: "memory", Workspaces: workspaces{},
-		Inspect: func(_ context.Context, data []byte) ([]pdf.Page, error) { return pdf.Inspect(data) },
+		Inspect: func(_ context.Context, data []byte) (pdf.Content, error) { return pdf.Inspect(data) },
 	}))
 	t.Cleanup(api.Close)
 	return api
@@ -129,7 +129,7 @@ func newAPIOf(t *testing.T, server *servicetest.Server) *httptest.Server {
 func TestBusyReadersAreSaidToBeBusy(t *testing.T) {
 	api := httptest.NewServer(control.New(control.Config{
 		Server: servicetest.Start(t, nil).Server, Version: "test", Data: "memory",
-		Inspect: func(context.Context, []byte) ([]pdf.Page, error) { return nil, pdf.ErrBusy },
+		Inspect: func(context.Context, []byte) (pdf.Content, error) { return pdf.Content{}, pdf.ErrBusy },
 	}))
 	defer api.Close()
 	request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+wire.Prefix+"/documents",

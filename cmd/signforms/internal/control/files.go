@@ -44,7 +44,7 @@ func (a *API) checkFile(ctx context.Context, data []byte, fields []refserver.Tem
 		if err != nil {
 			return failure(http.StatusServiceUnavailable, "pdf", "the PDF could not be checked, and nothing was changed: %v", err)
 		}
-		pages = len(found)
+		pages = len(found.Pages)
 	}
 	for i, f := range fields {
 		if f.Page > pages {

@@ -79,9 +79,9 @@ func (f *flow) pair(label, value string) {
 	f.SetTextColor(20, 20, 20)
 }
 
-// draw returns the pages of the certificate.
-func (cert Certificate) draw() ([]byte, error) {
-	f := &flow{canvas: newCanvas()}
+// draw draws the pages of the certificate.
+func (cert Certificate) draw(c *canvas) {
+	f := &flow{canvas: c}
 	f.page()
 	f.line(0, "Certificate", fontBold, 22)
 	f.line(0, "Made by a sandbox. Not legally binding.", fontRegular, 10)
@@ -97,7 +97,6 @@ func (cert Certificate) draw() ([]byte, error) {
 		f.space(14)
 		f.line(0, "The embedded fonts lack these characters, shown as "+string(missingGlyph)+": "+codePoints(missing), fontRegular, 9)
 	}
-	return f.bytes()
 }
 
 func (cert Certificate) drawSigners(f *flow) {

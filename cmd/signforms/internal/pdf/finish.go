@@ -1,78 +1,56 @@
 package pdf
 
 import (
-	"bytes"
-	"fmt"
 	"time"
-
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 )
 
-// Finish makes the file of a completed document: the original with the marks on it, then the pages of the certificate,
-// sealed as a whole. [Inspect] must accept the original. Store the result: it differs in each call, because a seal
-// contains random numbers.
+// Finish makes the file of a completed document: the bytes of the original, then an update with the marks, the pages of
+// the certificate, and a seal of the whole. [Inspect] must accept the original. Store the result: it differs in each
+// call, because a seal contains random numbers.
 func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (finished []byte, err error) {
 	defer damagedIfPanics(&err)
-	ctx, _, err := assemble(original, marks, cert)
+	d, err := openDocument(original)
 	if err != nil {
 		return nil, err
 	}
-	return sealer.seal(ctx, cert.Finished)
+	return d.finish(marks, cert, sealer)
 }
 
 // Stamp returns the original with the marks on it, as Finish draws them, without footer, certificate and seal.
 // [Inspect] must accept the original.
 func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	defer damagedIfPanics(&err)
-	ctx, err := read(original)
+	d, err := openDocument(original)
+	if err != nil || len(marks) == 0 {
+		return original, err
+	}
+	u := newUpdate(d)
+	drawing, err := u.draw(marks, "", nil)
 	if err != nil {
 		return nil, err
 	}
-	sheets, err := sheets(ctx)
+	u.layOver(drawing, marks)
+	u.put(u.catalogAt, u.permissions().text())
+	u.end()
+	return u.out, u.err
+}
+
+func (d *document) finish(marks []Mark, cert Certificate, sealer *Sealer) ([]byte, error) {
+	cert.stamped, cert.Original = marks, d.data
+	u := newUpdate(d)
+	drawing, err := u.draw(marks, "Document "+cert.DocumentID, &cert)
 	if err != nil {
 		return nil, err
 	}
-	if err := stampInto(ctx, sheets, marks, ""); err != nil {
-		return nil, refused(err)
+	u.layOver(drawing, marks)
+	field := object{number: u.number()}
+	page := u.addCertificate(drawing, referenceTo(field.number, 0))
+	seal := u.putSeal(cert.Finished, page, field)
+	u.put(u.catalogAt, u.putForm(u.permissions(), field).text())
+	if u.end(); u.err != nil {
+		return nil, u.err
 	}
-	var out bytes.Buffer
-	if err := writePlain(ctx, &out); err != nil {
-		return nil, refused(err)
-	}
-	return out.Bytes(), nil
-}
-
-// assemble puts together all of a finished file but the seal.
-func assemble(original []byte, marks []Mark, cert Certificate) (*model.Context, []sheet, error) {
-	ctx, err := read(original)
-	if err != nil {
-		return nil, nil, err
-	}
-	sheets, err := sheets(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := stampInto(ctx, sheets, marks, "Document "+cert.DocumentID); err != nil {
-		return nil, nil, refused(err)
-	}
-	cert.stamped, cert.Original = marks, original
-	if err := appendCertificate(ctx, cert); err != nil {
-		return nil, nil, fmt.Errorf("adding the certificate: %w", refused(err))
-	}
-	return ctx, sheets, nil
-}
-
-func appendCertificate(ctx *model.Context, cert Certificate) error {
-	drawn, err := cert.draw()
-	if err != nil {
-		return err
-	}
-	other, err := readValid(drawn)
-	if err != nil {
-		return err
-	}
-	return pdfcpu.MergeXRefTables("", other, ctx, false, false)
+	return u.out, seal.fill(u.out, sealer)
 }
 
 // pdfDate formats a time as PDF does.

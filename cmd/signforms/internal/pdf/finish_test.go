@@ -48,6 +48,14 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
+// pagesOf returns the pages of a file that Inspect accepts.
+func pagesOf(t *testing.T, data []byte) []pdf.Page {
+	t.Helper()
+	content, err := pdf.Inspect(data)
+	require.NoError(t, err)
+	return content.Pages
+}
+
 func newSealer(t testing.TB) *pdf.Sealer {
 	t.Helper()
 	sealer, err := pdf.NewSealer(day)
@@ -90,8 +98,7 @@ func TestFinishForeignFiles(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			t.Parallel()
 			original := readFile(t, name)
-			pages, err := pdf.Inspect(original)
-			require.NoError(t, err)
+			pages := pagesOf(t, original)
 			stamped := "Stamped Zoë Привет"
 			if name == "testdata/pdftex.pdf" { // drawing with these fonts takes long
 				stamped += " 田中 한국"
@@ -100,6 +107,7 @@ func TestFinishForeignFiles(t *testing.T) {
 				{Page: 1, X: 0.3, Y: 0.5, Width: 0.4, Height: 0.06, Text: stamped}, squareOn(1, pages[0]),
 			}, certificate(), sealer)
 			require.NoError(t, err)
+			require.True(t, bytes.HasPrefix(finished, original))
 			requireSquares(t, finished, pages[:1])
 			require.Contains(t, string(finished), "/SigFlags 3")
 			file := save(t, finished)
@@ -215,10 +223,9 @@ func TestFinishRefusesWhatInspectRefuses(t *testing.T) {
 // A value that has no page is not left out in silence.
 func TestMarkOnAPageThatIsNotThere(t *testing.T) {
 	original := readFile(t, "testdata/cairo.pdf")
-	pages, err := pdf.Inspect(original)
-	require.NoError(t, err)
+	pages := pagesOf(t, original)
 	marks := []pdf.Mark{{Page: len(pages) + 1, Width: 0.1, Height: 0.1, Text: "Rome"}}
-	_, err = pdf.Finish(original, marks, certificate(), newSealer(t))
+	_, err := pdf.Finish(original, marks, certificate(), newSealer(t))
 	require.ErrorContains(t, err, "the PDF has too few pages: a value is to be on page 2, and the last is 1")
 	_, err = pdf.Stamp(original, marks)
 	require.ErrorContains(t, err, "the PDF has too few pages")
@@ -226,8 +233,7 @@ func TestMarkOnAPageThatIsNotThere(t *testing.T) {
 
 func TestTextOfAMarkStaysInItsBox(t *testing.T) {
 	original := readFile(t, "testdata/cairo.pdf")
-	pages, err := pdf.Inspect(original)
-	require.NoError(t, err)
+	pages := pagesOf(t, original)
 	long := strings.Repeat("much too long for the box ", 20)
 	mark := pdf.Mark{Page: 1, X: 0.3, Y: 0.5, Width: 0.2, Height: 0.02, Text: long}
 	finished, err := pdf.Finish(original, []pdf.Mark{mark}, certificate(), newSealer(t))

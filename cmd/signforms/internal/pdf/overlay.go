@@ -1,214 +1,149 @@
 package pdf
 
 import (
-	"errors"
 	"fmt"
-
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+	"strconv"
 )
 
-// stampInto draws the marks, and the footer at the bottom of every page, over the pages of ctx. Each page then draws a
-// form with all that it drew before, and a form with the marks. What one leaves behind cannot reach the next: a
-// transformation, a clip, a hidden layer, half a text. Tags for screen readers go. Annotations stay, and viewers draw
-// them over the marks.
-func stampInto(ctx *model.Context, sheets []sheet, marks []Mark, footer string) error {
-	overlay, err := drawOverlay(sheets, marks, footer)
-	if err != nil {
-		return err
-	}
-	drawn, err := readValid(overlay)
-	if err != nil {
-		return err
-	}
-	g := graft{from: drawn, to: ctx, moved: map[int]types.IndirectRef{}}
-	for i, s := range sheets {
-		if err := g.page(i+1, s); err != nil {
-			return fmt.Errorf("%w (page %d)", err, i+1)
+// overlay is what is to be drawn over a page. Pages with the same overlay share it.
+type overlay struct {
+	size Page
+	page int // whose marks it has, or 0
+}
+
+// drawing has the pages that this package drew for an update: first the overlays, then the certificate.
+type drawing struct {
+	graft
+	pages    []page
+	overlays map[overlay]int // their positions in pages
+}
+
+// draw draws all that an update adds: the marks, the footer on each page unless it is empty, and the certificate.
+func (u *update) draw(marks []Mark, footer string, cert *Certificate) (*drawing, error) {
+	for _, m := range marks {
+		if m.Page < 1 || m.Page > len(u.pages) {
+			return nil, fmt.Errorf("%w: a value is to be on page %d, and the last is %d", errNoPage, m.Page, len(u.pages))
 		}
 	}
-	root, err := ctx.Catalog()
-	if err != nil {
-		return err
-	}
-	delete(root, "StructTreeRoot") // its tags are of the pages, and not of the forms on them
-	delete(root, "MarkInfo")
-	ctx.EnsureVersionForWriting()
-	return nil
-}
-
-// matrix maps the upright page, as a viewer shows it, to the page as it is stored.
-func (s sheet) matrix() types.Array {
-	left, bottom, right, top := s.box.LL.X, s.box.LL.Y, s.box.UR.X, s.box.UR.Y
-	switch s.rotate {
-	case 90:
-		return types.NewNumberArray(0, 1, -1, 0, right, bottom)
-	case 180:
-		return types.NewNumberArray(-1, 0, 0, -1, right, top)
-	case 270:
-		return types.NewNumberArray(0, -1, 1, 0, left, top)
-	}
-	return types.NewNumberArray(1, 0, 0, 1, left, bottom)
-}
-
-// graft copies objects from one file into another. moved holds the references to copies, by the numbers of the
-// originals.
-type graft struct {
-	from, to *model.Context
-	moved    map[int]types.IndirectRef
-}
-
-// page draws page n of g.from over page n of g.to.
-func (g graft) page(n int, s sheet) error {
-	_, marks, err := pageForm(g.from, n)
-	if err != nil {
-		return err
-	}
-	copied, err := g.copy(*marks)
-	if err != nil {
-		return err
-	}
-	over := copied.(types.StreamDict)
-	over.Dict["Matrix"] = s.matrix()
-	page, before, err := pageForm(g.to, n)
-	if err != nil {
-		return err
-	}
-	objects := types.Dict{}
-	resources := types.Dict{"XObject": objects}
-	drawing := "q /Marks Do Q\n"
-	if objects["Marks"], err = insert(g.to, over); err != nil {
-		return err
-	}
-	if before != nil {
-		drawing = "q /Page Do Q\n" + drawing
-		if objects["Page"], err = insert(g.to, *before); err != nil {
-			return err
+	overlays := map[overlay]int{}
+	c := newCanvas()
+	for i := range u.pages {
+		o := u.overlay(i, marks)
+		if _, done := overlays[o]; !done && (o.page > 0 || footer != "") {
+			overlays[o] = len(overlays)
+			c.overlay(o, marks, footer)
 		}
 	}
-	content, err := stream(g.to, []byte(drawing))
-	if err != nil {
-		return err
+	if cert != nil {
+		cert.draw(c)
 	}
-	if page["Contents"], err = insert(g.to, *content); err != nil {
-		return err
-	}
-	page["Resources"] = resources
-	page["Rotate"], page["CropBox"] = types.Integer(s.rotate), s.box.Array()
-	delete(page, "StructParents")
-	return nil
-}
-
-// pageForm returns a page, and a form that draws what the page draws, or nil if it draws nothing.
-func pageForm(ctx *model.Context, n int) (types.Dict, *types.StreamDict, error) {
-	page, _, inherited, err := ctx.PageDict(n, false)
-	if err != nil {
-		return nil, nil, err
-	}
-	if inherited.MediaBox == nil {
-		return nil, nil, errors.New("it has no size")
-	}
-	content, err := pageContent(ctx, n, page)
-	if err != nil || content == nil {
-		return page, nil, err
-	}
-	form := *content
-	form.Dict = types.Dict{"Type": types.Name("XObject"), "Subtype": types.Name("Form"), "BBox": inherited.MediaBox.Array(), "Resources": types.Dict{}}
-	if inherited.Resources != nil {
-		form.Dict["Resources"] = inherited.Resources
-	}
-	for _, key := range []string{"Filter", "DecodeParms", "Length"} {
-		if value, there := content.Dict[key]; there {
-			form.Dict[key] = value
-		}
-	}
-	return page, &form, nil
-}
-
-// pageContent returns the content of a page as one stream, or nil.
-func pageContent(ctx *model.Context, n int, page types.Dict) (*types.StreamDict, error) {
-	content, err := ctx.Dereference(page["Contents"])
+	data, err := c.bytes()
 	if err != nil {
 		return nil, err
 	}
-	switch content := content.(type) {
-	case nil:
-		return nil, nil
-	case types.StreamDict:
-		return &content, nil
-	}
-	parts, _ := content.(types.Array)
-	var all []byte
-	for _, part := range parts {
-		text, err := ctx.PageContent(types.Dict{"Contents": part}, n)
-		if err != nil && !errors.Is(err, model.ErrNoContent) {
-			return nil, err
-		}
-		all = append(append(all, text...), '\n') // no word goes on in the next part
-	}
-	return stream(ctx, all)
-}
-
-func stream(ctx *model.Context, content []byte) (*types.StreamDict, error) {
-	s, err := ctx.NewStreamDictForBuf(content)
+	from, err := openDocument(data)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Encode()
+	return &drawing{graft{from.file, u, map[int]int{}}, from.pages, overlays}, nil
 }
 
-func insert(ctx *model.Context, o types.Object) (types.IndirectRef, error) {
-	ref, err := ctx.IndRefForNewObject(o)
-	if err != nil {
-		return types.IndirectRef{}, err
+// overlay returns what is to be drawn over page i.
+func (u *update) overlay(i int, marks []Mark) overlay {
+	o := overlay{size: u.pages[i].Page}
+	for _, m := range marks {
+		if m.Page == i+1 {
+			o.page = i + 1
+		}
 	}
-	return *ref, nil
+	return o
 }
 
-// copy copies an object, and each object that it refers to once.
-func (g graft) copy(o types.Object) (types.Object, error) {
-	switch o := o.(type) {
-	case types.IndirectRef:
-		number := o.ObjectNumber.Value()
-		if ref, done := g.moved[number]; done {
-			return ref, nil
+// form returns a reference to a form that draws page i of the drawing on pages such as s.
+func (d *drawing) form(i int, s sheet) value {
+	p := d.pages[i]
+	number, _, _ := p.entries.get("Contents").reference()
+	o := d.from.get(number, 0)
+	entries := o.value.dict().with("Type", value("/XObject")).with("Subtype", value("/Form")).with("BBox", p.box.text()).
+		with("Matrix", s.matrix()).with("Resources", d.copy(p.entries.get("Resources")))
+	return d.to.add(entries, o.packed)
+}
+
+// layOver writes the pages of the document again, each with its overlay.
+func (u *update) layOver(d *drawing, marks []Mark) {
+	forms := map[string]value{}
+	save := u.add(nil, []byte("q\n"))
+	for i, p := range u.pages {
+		from, there := d.overlays[u.overlay(i, marks)]
+		if !there || u.err != nil {
+			continue
 		}
-		ref, err := insert(g.to, nil)
-		if err != nil {
-			return nil, err
+		key := fmt.Sprint(from, p.sheet)
+		if forms[key] == nil {
+			forms[key] = d.form(from, p.sheet)
 		}
-		g.moved[number] = ref
-		original, err := g.from.Dereference(o)
-		if err != nil {
-			return nil, err
+		if u.layOverPage(p, forms[key], save); u.err != nil {
+			u.err = onPage(u.err, i)
 		}
-		g.to.Table[ref.ObjectNumber.Value()].Object, err = g.copy(original)
-		return ref, err
-	case types.StreamDict:
-		dict, err := g.copy(o.Dict)
-		if err != nil {
-			return nil, err
+		if len(u.out) > len(u.data)+maxUpdate {
+			u.refuse(ErrTooHeavy, "its pages have resources of more than %d bytes together", maxUpdate)
 		}
-		o.Dict = dict.(types.Dict)
-		return o, nil
-	case types.Dict:
-		to := types.Dict{}
-		for key, value := range o {
-			var err error
-			if to[key], err = g.copy(value); err != nil {
-				return nil, err
-			}
-		}
-		return to, nil
-	case types.Array:
-		to := make(types.Array, len(o))
-		for i, element := range o {
-			var err error
-			if to[i], err = g.copy(element); err != nil {
-				return nil, err
-			}
-		}
-		return to, nil
 	}
-	return o, nil
+}
+
+// layOverPage writes a page again. Its content is what it was, between operators that save the state of graphics and
+// restore it, and then the form.
+func (u *update) layOverPage(p page, form, save value) {
+	parts, content := u.contents(p.entries.get("Contents"))
+	operators, problem := closing(content)
+	if problem != "" {
+		u.fail("its content %s", problem)
+	}
+	objects := u.dict(p.resources.get("XObject"))
+	name := "Marks"
+	for objects.get(name) != nil {
+		name += "_"
+	}
+	after := u.add(nil, []byte("\n"+operators+"Q q /"+name+" Do Q\n"))
+	resources := p.resources.with("XObject", objects.with(name, form).text())
+	u.put(p.object, p.entries.with("Contents", array(append(append([]value{save}, parts...), after)...)).with("Resources", resources.text()).text())
+}
+
+// contents returns references to the streams of a page's content, and what they hold.
+func (u *update) contents(v value) (parts []value, content []byte) {
+	for _, part := range u.list(v) {
+		if _, _, ok := part.reference(); !ok {
+			part = v // the only one
+		}
+		number, generation, _ := part.reference()
+		o := u.get(number, generation)
+		if !o.isStream {
+			u.fail("its content is no stream")
+			return nil, nil
+		}
+		parts = append(parts, part)
+		content = append(append(content, u.unpack(o)...), '\n')
+	}
+	return parts, content
+}
+
+// addCertificate appends the pages of the certificate to the page tree. It returns a reference to the first, which has
+// the widget of the seal.
+func (u *update) addCertificate(d *drawing, widget value) (first value) {
+	kids := u.array(u.root.get("Kids"))
+	for i, p := range d.pages[len(d.overlays):] {
+		entries := dict{}.with("Type", value("/Page")).with("Parent", referenceTo(u.rootAt.number, u.rootAt.generation)).
+			with("MediaBox", p.box.text()).with("CropBox", p.box.text()).with("Rotate", value("0")).
+			with("Resources", d.copy(p.entries.get("Resources"))).with("Contents", d.copy(p.entries.get("Contents")))
+		page := object{number: u.number()}
+		kids = append(kids, referenceTo(page.number, 0))
+		if i == 0 {
+			first = referenceTo(page.number, 0)
+			entries = entries.with("Annots", array(widget))
+		}
+		u.put(page, entries.text())
+	}
+	count := len(u.pages) + len(d.pages) - len(d.overlays)
+	u.put(u.rootAt, u.root.with("Kids", array(kids...)).with("Count", strconv.AppendInt(nil, int64(count), 10)).text())
+	return first
 }

@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -14,14 +13,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"strings"
 	"time"
 
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 	"github.com/smallstep/pkcs7"
 )
 
@@ -106,130 +101,53 @@ func (s *Sealer) UnmarshalText(text []byte) error {
 // String keeps the key out of logs.
 func (s *Sealer) String() string { return "pdf.Sealer(redacted)" }
 
-// Placeholders for values that depend on the written file. They are filled in after the file is written.
-const (
-	contentsSize   = 8192 // bytes for the seal; unused bytes stay zero
-	offsetTemplate = 9_999_999_999
-)
+// contentsSize is how many bytes there are for the seal. Those that it does not need stay zero.
+const contentsSize = 8192
 
-// seal writes ctx with an invisible signature field over the whole file.
-func (s *Sealer) seal(ctx *model.Context, at time.Time) ([]byte, error) {
-	var out bytes.Buffer
-	if err := write(ctx, &out, at); err != nil {
-		return nil, err
-	}
-	return s.fillIn(out.Bytes())
+// sealed is where the parts of a seal are in an update that depend on the whole file.
+type sealed struct{ byteRange, contents int }
+
+// placeholder stands for the byte range of a seal until the file is written.
+var placeholder = strings.Repeat(" ", len("[0 9999999999 9999999999 9999999999]"))
+
+// putSeal writes the dictionary of the seal, and its field: an invisible widget on a page.
+func (u *update) putSeal(at time.Time, page value, field object) (s sealed) {
+	signature := object{number: u.number()}
+	u.begin(signature)
+	u.out = append(u.out, "<</Type/Sig/Filter/Adobe.PPKLite/SubFilter/ETSI.CAdES.detached/ByteRange"...)
+	s.byteRange = len(u.out)
+	u.out = append(append(u.out, placeholder...), "/Contents"...)
+	s.contents = len(u.out)
+	u.out = fmt.Appendf(u.out, "<%s>/M(%s)/Name(%s)/Reason(All signers have signed)>>\nendobj\n", strings.Repeat("0", 2*contentsSize), pdfDate(at), sealerName)
+	hash := sha256.Sum256(u.data) // no field of the file has a name with it
+	u.put(field, fmt.Appendf(nil, "<</Type/Annot/Subtype/Widget/FT/Sig/T(SandboxSeal-%x)/F 132/Rect[0 0 0 0]/P %s/V %d 0 R>>", hash[:6], page, signature.number))
+	return s
 }
 
-// write writes ctx with a field for the seal, and without the seal.
-func write(ctx *model.Context, out io.Writer, at time.Time) error {
-	if err := addField(ctx, at); err != nil {
-		return fmt.Errorf("pdf: adding the seal: %w", err)
+// putForm adds the field of the seal to the form of the document, which keeps its other entries. It returns the catalog.
+func (u *update) putForm(catalog dict, field object) dict {
+	form := u.form()
+	fields := append(u.array(form.get("Fields")), referenceTo(field.number, 0))
+	form = form.with("Fields", array(fields...)).with("SigFlags", value("3")) // signatures exist; append only
+	if number, generation, ok := catalog.get("AcroForm").reference(); ok {
+		u.put(object{number: number, generation: generation}, form.text())
+		return catalog
 	}
-	return writePlain(ctx, out)
+	return catalog.with("AcroForm", form.text())
 }
 
-func writePlain(ctx *model.Context, out io.Writer) error {
-	ctx.Write.Writer = bufio.NewWriter(out)
-	if err := errors.Join(pdfcpu.WriteContext(ctx), ctx.Write.Flush()); err != nil {
-		return fmt.Errorf("pdf: writing: %w", err)
-	}
-	return nil
-}
-
-// addField adds the signature's dictionary, and its field with an invisible widget on the first page.
-func addField(ctx *model.Context, at time.Time) error {
-	signature, err := ctx.IndRefForNewObject(types.Dict{
-		"Type":      types.Name("Sig"),
-		"Filter":    types.Name("Adobe.PPKLite"),
-		"SubFilter": types.Name("ETSI.CAdES.detached"),
-		"ByteRange": types.Array{types.Integer(0), types.Integer(offsetTemplate), types.Integer(offsetTemplate), types.Integer(offsetTemplate)},
-		"Contents":  types.HexLiteral(strings.Repeat("0", 2*contentsSize)),
-		"M":         types.StringLiteral(pdfDate(at)),
-		"Name":      types.StringLiteral(sealerName),
-		"Reason":    types.StringLiteral("All signers have signed"),
-	})
+// fill puts the byte range and the signature of all other bytes of the file into their places.
+func (s sealed) fill(file []byte, sealer *Sealer) error {
+	end := s.contents + 2*contentsSize + len("<>")
+	copy(file[s.byteRange:], fmt.Sprintf("[0 %d %d %d]", s.contents, end, len(file)-end))
+	signature, err := sealer.sign(append(bytes.Clone(file[:s.contents]), file[end:]...))
 	if err != nil {
-		return err
-	}
-	page, pageRef, _, err := ctx.PageDict(1, false)
-	if err != nil {
-		return err
-	}
-	widget, err := ctx.IndRefForNewObject(types.Dict{
-		"Type":    types.Name("Annot"),
-		"Subtype": types.Name("Widget"),
-		"FT":      types.Name("Sig"),
-		"T":       types.StringLiteral("SandboxSeal"),
-		"F":       types.Integer(132), // printed and locked
-		"Rect":    types.NewNumberArray(0, 0, 0, 0),
-		"P":       *pageRef,
-		"V":       *signature,
-	})
-	if err != nil {
-		return err
-	}
-	if err := appendTo(ctx, page, "Annots", *widget); err != nil {
-		return err
-	}
-	return addToForm(ctx, *widget)
-}
-
-// appendTo appends a reference to an array in a dictionary. The array may be missing or an indirect object.
-func appendTo(ctx *model.Context, d types.Dict, key string, ref types.IndirectRef) error {
-	have, ok := d.Find(key)
-	if !ok {
-		d[key] = types.Array{ref}
-		return nil
-	}
-	array, err := ctx.DereferenceArray(have)
-	if err != nil {
-		return err
-	}
-	d[key] = append(append(types.Array{}, array...), ref)
-	return nil
-}
-
-func addToForm(ctx *model.Context, widget types.IndirectRef) error {
-	root, err := ctx.Catalog()
-	if err != nil {
-		return err
-	}
-	root["AcroForm"] = types.Dict{"SigFlags": types.Integer(3), "Fields": types.Array{widget}} // signatures exist; append only
-	return nil
-}
-
-// fillIn fills the byte range into a written file, signs that range, and puts the signature into its placeholder.
-func (s *Sealer) fillIn(file []byte) ([]byte, error) {
-	placeholder := []byte("<" + strings.Repeat("0", 2*contentsSize) + ">")
-	start := bytes.Index(file, placeholder)
-	if start < 0 || bytes.Count(file, placeholder) != 1 {
-		return nil, errors.New("pdf: the seal's place was not found in the written file")
-	}
-	end := start + len(placeholder)
-	if err := fillRange(file, start, end); err != nil {
-		return nil, err
-	}
-	signature, err := s.sign(append(append([]byte{}, file[:start]...), file[end:]...))
-	if err != nil {
-		return nil, fmt.Errorf("pdf: sealing: %w", err)
+		return fmt.Errorf("pdf: sealing: %w", err)
 	}
 	if len(signature) > contentsSize {
-		return nil, fmt.Errorf("pdf: the seal takes %d bytes, more than the %d there are", len(signature), contentsSize)
+		return fmt.Errorf("pdf: the seal takes %d bytes, more than the %d there are", len(signature), contentsSize)
 	}
-	hex.Encode(file[start+1:], signature)
-	return file, nil
-}
-
-// fillRange overwrites the placeholder of ByteRange. The range covers the file before start and from end on.
-func fillRange(file []byte, start, end int) error {
-	template := fmt.Sprintf("[0 %d %d %d]", offsetTemplate, offsetTemplate, offsetTemplate)
-	at := bytes.Index(file, []byte(template))
-	if at < 0 {
-		return errors.New("pdf: the seal's byte range was not found in the written file")
-	}
-	value := fmt.Sprintf("[0 %d %d %d]", start, end, len(file)-end)
-	copy(file[at:], value+strings.Repeat(" ", len(template)-len(value)))
+	hex.Encode(file[s.contents+1:], signature)
 	return nil
 }
 

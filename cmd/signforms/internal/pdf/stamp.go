@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"image"
 	"image/draw"
@@ -21,34 +22,25 @@ type Mark struct {
 	Tick                bool    // a tick, drawn as large as fits, instead of Text
 }
 
-// drawOverlay returns a PDF with one transparent page per size, with its marks and the footer.
-func drawOverlay(sheets []sheet, marks []Mark, footer string) ([]byte, error) {
+// overlay draws what is to be laid over pages of one size: the marks of a page, and the footer unless it is empty.
+func (c *canvas) overlay(o overlay, marks []Mark, footer string) {
+	c.AddPageFormat("P", fpdf.SizeType{Wd: o.size.Width, Ht: o.size.Height})
 	for _, m := range marks {
-		if m.Page < 1 || m.Page > len(sheets) {
-			return nil, fmt.Errorf("%w: a value is to be on page %d, and the last is %d", errNoPage, m.Page, len(sheets))
+		if m.Page == o.page {
+			c.mark(o.size, m)
 		}
 	}
-	c := newCanvas()
-	for i, size := range sheets {
-		c.AddPageFormat("P", fpdf.SizeType{Wd: size.Width, Ht: size.Height})
-		for n, m := range marks {
-			if m.Page == i+1 {
-				c.mark(size.Page, m, fmt.Sprintf("mark%d", n))
-			}
-		}
-		if footer != "" {
-			c.SetTextColor(110, 110, 110)
-			c.text(12, size.Height-8, footer, fontRegular, min(7, size.Height/20))
-		}
+	if footer != "" {
+		c.SetTextColor(110, 110, 110)
+		c.text(12, o.size.Height-8, footer, fontRegular, min(7, o.size.Height/20))
 	}
-	return c.bytes()
 }
 
-func (c *canvas) mark(page Page, m Mark, name string) {
+func (c *canvas) mark(page Page, m Mark) {
 	x, y, w, h := m.X*page.Width, m.Y*page.Height, m.Width*page.Width, m.Height*page.Height
 	switch {
 	case len(m.Image) > 0:
-		c.picture(name, m.Image, x, y, w, h)
+		c.picture(m.Image, x, y, w, h)
 	case m.Tick:
 		c.tick(x, y, w, h)
 	case m.Text != "":
@@ -68,12 +60,13 @@ func (m Mark) font() string {
 const maxPixels = 4_000_000
 
 // picture draws a PNG in a box.
-func (c *canvas) picture(name string, file []byte, x, y, w, h float64) {
+func (c *canvas) picture(file []byte, x, y, w, h float64) {
 	plain, err := plainPNG(file)
 	if err != nil {
 		c.SetError(fmt.Errorf("the picture of a signature: %w", err))
 		return
 	}
+	name := fmt.Sprintf("%x", sha256.Sum256(file)) // fpdf writes pictures with other names twice
 	info := c.RegisterImageOptionsReader(name, fpdf.ImageOptions{ImageType: "PNG"}, plain)
 	if c.Err() || info.Width() <= 0 || info.Height() <= 0 {
 		return

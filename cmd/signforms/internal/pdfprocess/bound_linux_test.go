@@ -8,12 +8,14 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 )
 
@@ -47,9 +49,10 @@ func TestTheCallerNeedNotWait(t *testing.T) {
 	require.NoError(t, unix.Getrusage(unix.RUSAGE_CHILDREN, &before))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	endless, err := os.ReadFile("testdata/hostile/names-in-themselves.pdf")
+	original, err := pdf.Draw("Lease", nil)
 	require.NoError(t, err)
-	_, err = pdfprocess.New().Inspect(ctx, endless)
+	endless := []pdf.Mark{{Page: 1, Width: 1, Height: 1, Text: strings.Repeat("田 ", 2_000_000)}}
+	_, err = pdfprocess.New().Stamp(ctx, original, endless)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, unix.Getrusage(unix.RUSAGE_CHILDREN, &after))
 	require.Less(t, time.Duration(after.Utime.Nano()-before.Utime.Nano()), 8*time.Second, "it went on until its processor time was over")

@@ -54,26 +54,26 @@ func New() *Pool {
 
 // Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with
 // [pdf.ErrBusy]. A file that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
-func (p *Pool) Inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
+func (p *Pool) Inspect(ctx context.Context, data []byte) (pdf.Content, error) {
 	if len(data) > pdf.MaxSize {
-		return nil, pdf.ErrTooLarge
+		return pdf.Content{}, pdf.ErrTooLarge
 	}
 	a, err := p.inspecting.run(ctx, job{}, data)
-	return a.Pages, err
+	return a.Content, err
 }
 
 // Finish is [pdf.Finish] in another process. It waits for others as Inspect does. A file that exceeds the bounds of the
 // process fails with [pdf.ErrTooHeavy].
 func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, cert pdf.Certificate, sealer *pdf.Sealer) ([]byte, error) {
 	a, err := p.finishing.run(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
-	return a.content, err
+	return a.file, err
 }
 
 // Stamp is [pdf.Stamp] in another process, of those that finish files. It waits for others as Inspect does. A file that
 // exceeds the bounds of the process fails with [pdf.ErrTooHeavy].
 func (p *Pool) Stamp(ctx context.Context, original []byte, marks []pdf.Mark) ([]byte, error) {
 	a, err := p.finishing.run(ctx, job{Stamp: true, Marks: marks}, original)
-	return a.content, err
+	return a.file, err
 }
 
 // job is what a process gets on its standard input: this as a line of JSON, then the PDF.
@@ -89,10 +89,10 @@ type job struct {
 type answer struct {
 	Refusal string // a reason of package pdf, or empty
 	Error   string // empty: done
-	Pages   []pdf.Page
+	Content pdf.Content
 	Size    int // of the file, in bytes
 
-	content []byte
+	file []byte
 }
 
 // run has one job done when there is room.

@@ -43,9 +43,10 @@ func TestAnotherProcessDoesTheSame(t *testing.T) {
 	finished, err := pdfprocess.New().Finish(t.Context(), original, marks, cert, sealer(t))
 	require.NoError(t, err)
 	require.Contains(t, string(finished), "/SubFilter/ETSI.CAdES.detached")
-	pages, err = pdf.Inspect(finished)
+	content, err := pdf.Inspect(finished)
 	require.NoError(t, err)
-	require.Len(t, pages, 2)
+	require.Len(t, content.Pages, 2)
+	require.True(t, content.Signed)
 }
 
 func TestReasonsComeBack(t *testing.T) {

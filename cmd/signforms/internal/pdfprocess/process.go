@@ -75,7 +75,7 @@ func work(in io.Reader, out io.Writer) error {
 		return err
 	}
 	a := j.do(content)
-	a.Size = len(a.content)
+	a.Size = len(a.file)
 	line, err = json.Marshal(a)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func work(in io.Reader, out io.Writer) error {
 	if _, err := out.Write(append(line, '\n')); err != nil {
 		return err
 	}
-	_, err = out.Write(a.content)
+	_, err = out.Write(a.file)
 	return err
 }
 
@@ -91,11 +91,11 @@ func (j job) do(content []byte) (a answer) {
 	var err error
 	switch {
 	case j.Finish:
-		a.content, err = pdf.Finish(content, j.Marks, j.Certificate, j.Sealer)
+		a.file, err = pdf.Finish(content, j.Marks, j.Certificate, j.Sealer)
 	case j.Stamp:
-		a.content, err = pdf.Stamp(content, j.Marks)
+		a.file, err = pdf.Stamp(content, j.Marks)
 	default:
-		a.Pages, err = pdf.Inspect(content)
+		a.Content, err = pdf.Inspect(content)
 	}
 	if err == nil {
 		return a
@@ -121,8 +121,8 @@ func readAnswer(out io.Reader) (a answer, err error) {
 		return a, fmt.Errorf("the finished file has %d bytes, and may have %d at most", a.Size, maxOutput)
 	}
 	if a.Size > 0 {
-		a.content = make([]byte, a.Size)
-		_, err = io.ReadFull(r, a.content)
+		a.file = make([]byte, a.Size)
+		_, err = io.ReadFull(r, a.file)
 	}
 	return a, err
 }

@@ -63,13 +63,13 @@ func storedKey(ctx context.Context, store *sqlitestore.Store, fresh *pdf.Sealer)
 	return sealer, nil
 }
 
-// inspect returns the pages of an uploaded PDF. It logs why one is refused.
-func (f *finisher) inspect(ctx context.Context, data []byte) ([]pdf.Page, error) {
-	pages, err := f.pdfs.Inspect(ctx, data)
+// inspect returns the content of an uploaded PDF. It logs why one is refused.
+func (f *finisher) inspect(ctx context.Context, data []byte) (pdf.Content, error) {
+	content, err := f.pdfs.Inspect(ctx, data)
 	if err != nil && ctx.Err() == nil {
 		f.log.Warn("a PDF was refused", "bytes", len(data), "reason", err)
 	}
-	return pages, err
+	return content, err
 }
 
 // finish makes a finished PDF. It implements [refserver.Options].Finish.
