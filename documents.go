@@ -18,13 +18,13 @@ type DocumentsService struct{ c *caller }
 // authors saw them live.
 type Document struct {
 	ID             string         `json:"documentId"`
-	Name           string         `json:"documentName" fill:"also=name"`
+	Name           string         `json:"documentName"`
 	URL            string         `json:"documentUrl"`
 	FinishedPDFURL string         `json:"finishedPdfUrl"`
 	AuthorEmail    string         `json:"authorEmail"`
 	Status         DocumentStatus `json:"status"`
-	SigningType    SigningType    `json:"signingType" fill:"also=signType"`
-	IsSigningOrder bool           `json:"isSigningOrder" fill:"also=isSigningOrderData"`
+	SigningType    SigningType    `json:"signingType"`
+	IsSigningOrder bool           `json:"isSigningOrder"`
 	IsArchived     bool           `json:"isArchived"`
 	IsAllSigned    bool           `json:"isAllSigned"`
 	Signers        []Signer       `json:"signers"`
@@ -150,7 +150,7 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 
 type wireDocuments struct {
 	wirePage
-	Documents []Document `json:"documents" fill:"list"`
+	Documents []Document `json:"documents"`
 }
 
 func (w *wireDocuments) missing(r *run) string {

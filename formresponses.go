@@ -26,10 +26,10 @@ type FormResponse struct {
 
 // FormAnswer is a question of a form and what was answered.
 type FormAnswer struct {
-	ID       string `json:"id" fill:"any"`
-	Question string `json:"question" fill:"any"`
+	ID       string `json:"id"`
+	Question string `json:"question"`
 	// Answer is the answer's text. An answer that is not a string is kept as its JSON.
-	Answer string `json:"answer" fill:"any"`
+	Answer string `json:"answer"`
 }
 
 // FormResponseListParams selects the responses of a form.
@@ -42,7 +42,7 @@ type FormResponseListParams struct {
 
 type wireResponses struct {
 	wirePage
-	Responses []FormResponse `json:"responses" fill:"list"`
+	Responses []FormResponse `json:"responses"`
 }
 
 func (w *wireResponses) missing(r *run) string {

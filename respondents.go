@@ -45,7 +45,7 @@ type RespondentListParams struct {
 
 type wireRespondents struct {
 	wirePage
-	Respondents []Respondent `json:"respondents" fill:"list"`
+	Respondents []Respondent `json:"respondents"`
 }
 
 func (w *wireRespondents) missing(r *run) string {

@@ -119,6 +119,19 @@ func (v failureFields) failed() bool {
 		!slices.Contains(noErrors, string(v.Error))
 }
 
+// decoder reads the records of responses. Its table names the keys from which a field is read where its own key is
+// missing, the fields that keep a value that is not a string as its JSON, and the keys that must have a list.
+var decoder = jsonfill.NewDecoder(map[string]string{
+	"documentName":        "also=name",
+	"signingType":         "also=signType",
+	"isSigningOrder":      "also=isSigningOrderData",
+	"templateRespondents": "also=respondentsOfDoc",
+
+	"id": "any", "question": "any", "answer": "any", // of a FormAnswer
+
+	"documents": "list", "respondents": "list", "responses": "list",
+})
+
 // fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The
 // error is that of jsonfill. The records take at most 7 times the size of the answer, or 64 KiB.
 func fill(o call.Outcome, out any) (failed bool, err error) {
@@ -134,7 +147,7 @@ func fill(o call.Outcome, out any) (failed bool, err error) {
 		failureFields
 		Data failureFields `json:"data"`
 	}
-	err = jsonfill.Object(answer, max(7*len(o.Body), 64<<10), out, &v)
+	err = decoder.Object(answer, max(7*len(o.Body), 64<<10), out, &v)
 	return v.failed() || v.Data.failed(), err
 }
 

@@ -19,15 +19,15 @@ type TemplatesService struct{ c *caller }
 // the response lacks it or has a value of another type. Page.Raw holds what this type leaves out.
 type Template struct {
 	ID             string `json:"documentId"`
-	Name           string `json:"documentName" fill:"also=name"`
+	Name           string `json:"documentName"`
 	URL            string `json:"documentUrl"`
 	AuthorEmail    string `json:"authorEmail"`
-	IsSigningOrder bool   `json:"isSigningOrder" fill:"also=isSigningOrderData"`
+	IsSigningOrder bool   `json:"isSigningOrder"`
 	IsArchived     bool   `json:"isArchived"`
 	Roles          []Role `json:"roles"`
 	// Respondents are documents made from the template. Which of their fields are set is not documented by the service:
 	// [RespondentsService.Get] returns the whole record.
-	Respondents []Respondent `json:"templateRespondents" fill:"also=respondentsOfDoc"`
+	Respondents []Respondent `json:"templateRespondents"`
 	// The service spells these two keys totalRespondants and totalSignedRespondants.
 	TotalRespondents       int       `json:"totalRespondants"`
 	TotalSignedRespondents int       `json:"totalSignedRespondants"`
@@ -129,7 +129,7 @@ func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Templat
 
 type wireTemplates struct {
 	wirePage
-	Templates []Template `json:"documents" fill:"list"`
+	Templates []Template `json:"documents"`
 }
 
 func (w *wireTemplates) missing(r *run) string {

@@ -4,8 +4,8 @@
 // neither its record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops before it
 // would exceed the caller's bound.
 //
-// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag changes how it is
-// read, with options separated by commas:
+// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag, or the entry of the
+// tag's name in the table of a [Decoder], changes how it is read, with options separated by commas:
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
 //	any        for a string: a value that is not a string is kept as its JSON
@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/internal/jsonscan"
@@ -31,14 +32,29 @@ var ErrNotObject = errors.New("it is not a JSON object")
 // ErrTooMuch says that filling the structs would take more memory than the bound allows.
 var ErrTooMuch = errors.New("it would take too much memory: its records are many and nearly empty")
 
+// A Decoder has a table of options for fields, by the names in their json tags, so that exported structs need no fill
+// tags. Its plans for types are made once.
+type Decoder struct {
+	options map[string]string
+	plans   sync.Map // reflect.Type → plan
+}
+
+// NewDecoder returns a Decoder with a table.
+func NewDecoder(options map[string]string) *Decoder { return &Decoder{options: options} }
+
+var plain = NewDecoder(nil)
+
+// Object is [Decoder.Object] without a table.
+func Object(doc []byte, limit int, targets ...any) error { return plain.Object(doc, limit, targets...) }
+
 // Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
 // repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer
 // or time field. Keys match exactly.
 //
 // It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other
 // targets are filled when Object returns that error. A run of bytes that are not UTF-8 becomes U+FFFD.
-func Object(doc []byte, limit int, targets ...any) error {
-	f := filler{left: limit}
+func (d *Decoder) Object(doc []byte, limit int, targets ...any) error {
+	f := filler{decoder: d, left: limit}
 	if !utf8.Valid(doc) {
 		if !f.take(3 * len(doc)) {
 			return f.err
@@ -63,10 +79,11 @@ func Object(doc []byte, limit int, targets ...any) error {
 
 // filler is one walk over a document.
 type filler struct {
-	src  []byte
-	scan jsonscan.Scanner
-	left int   // bytes that may still be allocated
-	err  error // the first; the walk goes on after it unless memory has run out
+	decoder *Decoder
+	src     []byte
+	scan    jsonscan.Scanner
+	left    int   // bytes that may still be allocated
+	err     error // the first; the walk goes on after it unless memory has run out
 }
 
 // take counts an object of n bytes that is about to be allocated and reports whether there is room for it.
@@ -91,7 +108,7 @@ func (f *filler) exhausted() bool { return f.left < 0 }
 func (f *filler) object(targets ...reflect.Value) {
 	plans := make([]plan, 0, 2)
 	for _, t := range targets {
-		plans = append(plans, planOf(t.Type()))
+		plans = append(plans, f.decoder.planOf(t.Type()))
 	}
 	f.scan.Open()
 	for first := true; !f.exhausted(); first = false {

@@ -1,11 +1,11 @@
 package jsonfill
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -29,19 +29,16 @@ const (
 	aPointer
 )
 
-// plans caches the plan of each type.
-var plans sync.Map // reflect.Type → plan
-
-func planOf(t reflect.Type) plan {
-	if p, ok := plans.Load(t); ok {
+func (d *Decoder) planOf(t reflect.Type) plan {
+	if p, ok := d.plans.Load(t); ok {
 		return p.(plan)
 	}
-	p := newPlan(t)
-	plans.Store(t, p)
+	p := newPlan(t, d.options)
+	d.plans.Store(t, p)
 	return p
 }
 
-func newPlan(t reflect.Type) plan {
+func newPlan(t reflect.Type, options map[string]string) plan {
 	p := plan{}
 	for _, sf := range reflect.VisibleFields(t) { // those of embedded structs too
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
@@ -53,7 +50,7 @@ func newPlan(t reflect.Type) plan {
 			f.elem = kindOf(sf.Type.Elem())
 		}
 		names := []string{name}
-		for option := range strings.SplitSeq(sf.Tag.Get("fill"), ",") {
+		for option := range strings.SplitSeq(cmp.Or(sf.Tag.Get("fill"), options[name]), ",") {
 			switch key, value, _ := strings.Cut(option, "="); key {
 			case "also":
 				names = append(names, value)
