@@ -67,7 +67,7 @@ func (r *run) decoded(out any) ([]byte, error) {
 		return r.last.Body, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return nil, r.unreadable(err.Error())
+		return nil, r.unreadable(err, nil)
 	}
 	return r.last.Body, nil
 }
@@ -144,8 +144,8 @@ type run struct {
 	stopped error // why no further attempt was made: no slot, or the context ended
 }
 
-// perform makes one call and decodes the answer into out, a pointer to a struct. The run's last outcome is a success.
-func (c *caller) perform(ctx context.Context, req request, out any) (r *run, err error) {
+// perform makes one call. read reads a response with a status of success and decides what it means.
+func (c *caller) perform(ctx context.Context, req request, read func(*run) error) (r *run, err error) {
 	err = c.observed(ctx, req.op, func(ctx context.Context) error {
 		wire, err := c.wireOf(req)
 		if err != nil {
@@ -154,7 +154,7 @@ func (c *caller) perform(ctx context.Context, req request, out any) (r *run, err
 		if r, err = c.send(ctx, req, wire); err != nil {
 			return err
 		}
-		return r.read(out)
+		return read(r)
 	})
 	return r, err
 }

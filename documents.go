@@ -139,33 +139,26 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	if err != nil {
 		return nil, err
 	}
-	var answer wireVoid
-	run, err := s.c.perform(ctx, request{method: voidDocument, in: in, again: voidInDoubt}, &answer)
+	var answer wireAction
+	run, err := s.c.perform(ctx, request{method: voidDocument, in: in, again: voidInDoubt}, func(r *run) error {
+		return r.readAction(&answer, ruleVoid)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &VoidResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
-		AlreadyVoided: answer.already(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
+		AlreadyVoided: answer.alreadyVoid(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
 }
 
-type wireDocuments struct {
-	wirePage
-	Documents []Document `json:"documents"`
-}
-
-func (w *wireDocuments) missing(r *run) string {
-	return w.missingList("documents", w.Documents != nil, r)
-}
-
-func (s *DocumentsService) page(ctx context.Context, req request, page int) (*Page[Document], error) {
-	var answer wireDocuments
-	run, err := s.c.perform(ctx, req, &answer)
-	if err != nil {
-		return nil, err
+func (s *DocumentsService) page(ctx context.Context, req request, asked int) (*Page[Document], error) {
+	var answer struct {
+		wirePage
+		Documents []Document `json:"documents"`
 	}
+	page, err := pageOf(ctx, s.c, req, asked, &answer, &answer.wirePage, "documents", &answer.Documents)
 	for i := range answer.Documents {
 		d := &answer.Documents[i]
 		d.Status = d.Status.normal()
 	}
-	return newPage(answer.Documents, page, answer.wirePage, run), nil
+	return page, err
 }

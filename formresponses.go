@@ -40,15 +40,6 @@ type FormResponseListParams struct {
 	Page, Limit int
 }
 
-type wireResponses struct {
-	wirePage
-	Responses []FormResponse `json:"responses"`
-}
-
-func (w *wireResponses) missing(r *run) string {
-	return w.missingList("responses", w.Responses != nil, r)
-}
-
 // List returns page p.Page of a form's responses. An HTTP response, shortened:
 //
 //	{"responses": [{"responseId": "6afdd62ad605997389b3a3dd", "formResponseId": "c8c597f6-f2df-4656-b01d-090c847b0a17",
@@ -69,13 +60,12 @@ func (s *FormResponsesService) List(ctx context.Context, p FormResponseListParam
 	return s.page(ctx, request{method: listFormResponses, in: in}, p.Page)
 }
 
-func (s *FormResponsesService) page(ctx context.Context, req request, page int) (*Page[FormResponse], error) {
-	var answer wireResponses
-	run, err := s.c.perform(ctx, req, &answer)
-	if err != nil {
-		return nil, err
+func (s *FormResponsesService) page(ctx context.Context, req request, asked int) (*Page[FormResponse], error) {
+	var answer struct {
+		wirePage
+		Responses []FormResponse `json:"responses"`
 	}
-	return newPage(answer.Responses, page, answer.wirePage, run), nil
+	return pageOf(ctx, s.c, req, asked, &answer, &answer.wirePage, "responses", &answer.Responses)
 }
 
 // All yields every response of a form. It works like [DocumentsService.All].

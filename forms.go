@@ -45,7 +45,7 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 		return nil, err
 	}
 	var res FormSendResult
-	run, err := s.c.perform(ctx, p.body().request(sendForm), &res)
+	run, err := s.c.perform(ctx, p.body().request(sendForm), func(r *run) error { return r.readRecord(&res, nil) })
 	if err != nil {
 		return nil, err
 	}

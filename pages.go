@@ -58,6 +58,17 @@ type wirePagination struct {
 	HasNextPage    *bool `json:"hasNextPage"`
 }
 
+// pageOf lists page asked. out is a struct with the records, *items, below the key name, and with page.
+func pageOf[T any](ctx context.Context, c *caller, req request, asked int, out any, page *wirePage, name string, items *[]T) (*Page[T], error) {
+	run, err := c.perform(ctx, req, func(r *run) error {
+		return r.readRecord(out, func() string { return page.missingList(name, *items != nil, r) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newPage(*items, asked, *page, run), nil
+}
+
 func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
 	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, errorOf: run.errorOf}

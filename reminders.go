@@ -44,8 +44,10 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 	if err != nil {
 		return nil, err
 	}
-	var answer wireReminder
-	run, err := s.c.perform(ctx, request{method: sendReminder, in: in, maxWait: maxWait}, &answer)
+	var answer wireAction
+	run, err := s.c.perform(ctx, request{method: sendReminder, in: in, maxWait: maxWait}, func(r *run) error {
+		return r.readAction(&answer, ruleReminder)
+	})
 	if err != nil {
 		return nil, err
 	}

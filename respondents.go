@@ -43,15 +43,6 @@ type RespondentListParams struct {
 	Limit      int    // page size; default 100 for All, assumed to be 10 for List; no maximum is documented
 }
 
-type wireRespondents struct {
-	wirePage
-	Respondents []Respondent `json:"respondents"`
-}
-
-func (w *wireRespondents) missing(r *run) string {
-	return w.missingList("respondents", w.Respondents != nil, r)
-}
-
 // List returns page p.Page of the documents made from a template. A response, shortened:
 //
 //	{"respondents": [{"respondentDocumentId": "6afac610c07043658fde1996", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "status": "PENDING",
@@ -75,18 +66,22 @@ func (s *RespondentsService) List(ctx context.Context, p RespondentListParams) (
 	return s.page(ctx, request{method: listRespondents, in: in}, p)
 }
 
+// page lists page p.Page of the respondents of p.TemplateID, which is empty for one respondent.
 func (s *RespondentsService) page(ctx context.Context, req request, p RespondentListParams) (*Page[Respondent], error) {
-	var answer wireRespondents
-	run, err := s.c.perform(ctx, req, &answer)
-	if err != nil {
-		return nil, err
+	var answer struct {
+		wirePage
+		Respondents []Respondent `json:"respondents"`
 	}
+	page, err := pageOf(ctx, s.c, req, p.Page, &answer, &answer.wirePage, "respondents", &answer.Respondents)
 	for i := range answer.Respondents {
-		r := &answer.Respondents[i]
-		r.Status = r.Status.normal()
-		r.TemplateID = templateID(r.TemplateID, p.TemplateID)
+		answer.Respondents[i].normalise(p.TemplateID)
 	}
-	return newPage(answer.Respondents, p.Page, answer.wirePage, run), nil
+	return page, err
+}
+
+// normalise brings the status into one spelling and sets TemplateID where the response has no UUID there.
+func (r *Respondent) normalise(template string) {
+	r.Status, r.TemplateID = r.Status.normal(), templateID(r.TemplateID, template)
 }
 
 // All yields every document made from a template. It works like [DocumentsService.All].

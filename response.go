@@ -40,61 +40,50 @@ func (r *run) judge() error {
 	return nil
 }
 
-// A completer says what its answer lacks; empty when it has all it needs.
-type completer interface{ missing(*run) string }
-
-// An action is an answer to a void or reminder. An empty one, or a JSON string, is a success too.
-type action interface {
-	setMessage(string)
-	// rule tells the outcome; failed, whether the answer contradicts its status.
-	rule(failed bool) ruling
-	// errorText is the text of an error.
-	errorText() string
-}
-
-// ruling is what an answer with a status of success says of a void or reminder. Only fields refuse.
+// ruling is what a response with a status of success means for a void or reminder. Only fields refuse.
 type ruling int
 
 const (
 	wasDone    ruling = iota
-	hasFailed         // it says so, and no other field tells more
+	hasFailed         // it reports a failure, and no other field says more
 	inDoubt           // a word may mean that nothing was done
-	wasRefused        // a field says so
+	wasRefused        // a field refuses
 )
 
-// read fills out from the answer of the last attempt, a 2xx.
-func (r *run) read(out any) error {
+// readRecord fills out, which the response must have whole. missing returns what out lacks; empty if it lacks nothing.
+func (r *run) readRecord(out any, missing func() string) error {
 	failed, err := fill(r.last, out)
-	missing := ""
-	if c, ok := out.(completer); ok && err == nil {
-		if missing = c.missing(r); missing == "" && r.op == OpSend {
-			return nil // the document was created, whatever else the answer says
-		}
-	}
-	act, ok := out.(action)
-	switch {
-	case ok && err == nil:
-		return r.ruled(act.rule(failed), act.errorText())
-	case failed:
+	if failed {
 		return r.failure()
-	case errors.Is(err, jsonfill.ErrNotObject):
-		return r.unreadable("it is not a JSON object: check the base URL")
-	case err != nil:
-		return r.unreadable(err.Error())
-	case missing != "":
-		return r.unreadable(missing)
 	}
-	return nil
+	return r.unreadable(err, missing)
 }
 
-func (r *run) ruled(is ruling, words string) error {
-	switch is {
+// readSend fills res. If it has an id, the document was created, whatever else the response reports.
+func (r *run) readSend(res *TemplateSendResult) error {
+	failed, err := fill(r.last, res)
+	if failed && (err != nil || res.missing() != "") {
+		return r.failure()
+	}
+	return r.unreadable(err, res.missing)
+}
+
+// readAction fills w, from an empty response or a JSON string too, and returns the error that rule decides.
+func (r *run) readAction(w *wireAction, rule func(w *wireAction, failed bool) ruling) error {
+	failed, err := w.fill(r.last)
+	switch {
+	case err != nil && failed:
+		return r.failure()
+	case err != nil:
+		return r.unreadable(err, nil)
+	}
+	switch rule(w, failed) {
 	case hasFailed:
 		return r.failure()
 	case wasRefused:
-		return r.errorOf(ErrRefused, words)
+		return r.errorOf(ErrRefused, w.errorText())
 	case inDoubt:
-		return r.newError("", words)
+		return r.newError("", w.errorText())
 	}
 	return nil
 }
@@ -135,19 +124,11 @@ var decoder = jsonfill.NewDecoder(map[string]string{
 // fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The
 // error is that of jsonfill. The records take at most 7 times the size of the answer, or 64 KiB.
 func fill(o call.Outcome, out any) (failed bool, err error) {
-	answer := text(o)
-	if act, ok := out.(action); ok {
-		message := ""
-		if len(answer) == 0 || answer[0] == '"' && json.Unmarshal(answer, &message) == nil {
-			act.setMessage(message)
-			return false, nil
-		}
-	}
 	var v struct {
 		failureFields
 		Data failureFields `json:"data"`
 	}
-	err = decoder.Object(answer, max(7*len(o.Body), 64<<10), out, &v)
+	err = decoder.Object(text(o), max(7*len(o.Body), 64<<10), out, &v)
 	return v.failed() || v.Data.failed(), err
 }
 
@@ -196,7 +177,14 @@ type wireAction struct {
 	Data actionFields `json:"data"`
 }
 
-func (w *wireAction) setMessage(m string) { w.Message = m }
+// fill fills w. An empty response or a JSON string is a success too.
+func (w *wireAction) fill(o call.Outcome) (failed bool, err error) {
+	body := text(o)
+	if len(body) == 0 || body[0] == '"' && json.Unmarshal(body, &w.Message) == nil {
+		return false, nil
+	}
+	return fill(o, w)
+}
 
 // message returns the beginning of the service's text, as far as it is searched.
 func (w *wireAction) message() string {
@@ -240,15 +228,13 @@ func (w *wireAction) doubts() bool {
 	})
 }
 
-// wireVoid is the answer to a void.
-type wireVoid struct{ wireAction }
+// alreadyVoidText finds the one sentence that is documented: that the document is void already.
+var alreadyVoidText = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
 
-// alreadyVoid finds the one sentence that is documented: that the document is void already.
-var alreadyVoid = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
+func (w *wireAction) alreadyVoid() bool { return alreadyVoidText.MatchString(w.message()) }
 
-func (w *wireVoid) already() bool { return alreadyVoid.MatchString(w.message()) }
-
-func (w *wireVoid) rule(failed bool) ruling {
+// ruleVoid decides about a void.
+func ruleVoid(w *wireAction, failed bool) ruling {
 	switch s := w.known(); {
 	case s == StatusVoid:
 		return wasDone
@@ -256,7 +242,7 @@ func (w *wireVoid) rule(failed bool) ruling {
 		return wasRefused
 	case failed:
 		return hasFailed
-	case s == "" && w.already():
+	case s == "" && w.alreadyVoid():
 		return wasDone
 	case s != "", w.doubts():
 		return inDoubt
@@ -266,15 +252,13 @@ func (w *wireVoid) rule(failed bool) ruling {
 
 // voidInDoubt reports whether a void is repeated as after a 5xx, which does no harm: the next answer may say "already".
 func voidInDoubt(o call.Outcome) bool {
-	var answer wireVoid
-	failed, err := fill(o, &answer)
-	return err == nil && answer.rule(failed) == inDoubt
+	var w wireAction
+	failed, err := w.fill(o)
+	return err == nil && ruleVoid(&w, failed) == inDoubt
 }
 
-// wireReminder is the answer to a reminder.
-type wireReminder struct{ wireAction }
-
-func (w *wireReminder) rule(failed bool) ruling {
+// ruleReminder decides about a reminder.
+func ruleReminder(w *wireAction, failed bool) ruling {
 	n := w.remindersSent()
 	sent := n != nil && *n > 0
 	switch {
@@ -335,8 +319,23 @@ func (r *run) failure() error {
 	return e
 }
 
-// unreadable is the error of a 2xx that cannot be read or lacks what it must have.
-func (r *run) unreadable(why string) error { return r.newError("", "unreadable answer: "+why) }
+// unreadable is the error of a 2xx that cannot be read, because of err, or lacks what it must have. It is nil if neither
+// is so.
+func (r *run) unreadable(err error, missing func() string) error {
+	why := ""
+	switch {
+	case errors.Is(err, jsonfill.ErrNotObject):
+		why = "it is not a JSON object: check the base URL"
+	case err != nil:
+		why = err.Error()
+	case missing != nil:
+		why = missing()
+	}
+	if why == "" {
+		return nil
+	}
+	return r.newError("", "unreadable answer: "+why)
+}
 
 // errorOf is an error of a kind about an answer that could be read.
 func (r *run) errorOf(kind error, message string) *Error {

@@ -127,29 +127,19 @@ func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Templat
 	return page.only(templateID, func(t *Template) string { return t.ID })
 }
 
-type wireTemplates struct {
-	wirePage
-	Templates []Template `json:"documents"`
-}
-
-func (w *wireTemplates) missing(r *run) string {
-	return w.missingList("documents", w.Templates != nil, r)
-}
-
-func (s *TemplatesService) page(ctx context.Context, req request, page int) (*Page[Template], error) {
-	var answer wireTemplates
-	run, err := s.c.perform(ctx, req, &answer)
-	if err != nil {
-		return nil, err
+func (s *TemplatesService) page(ctx context.Context, req request, asked int) (*Page[Template], error) {
+	var answer struct {
+		wirePage
+		Templates []Template `json:"documents"`
 	}
+	page, err := pageOf(ctx, s.c, req, asked, &answer, &answer.wirePage, "documents", &answer.Templates)
 	for i := range answer.Templates {
 		t := &answer.Templates[i]
 		for j := range t.Respondents {
-			r := &t.Respondents[j]
-			r.Status, r.TemplateID = r.Status.normal(), templateID(r.TemplateID, t.ID)
+			t.Respondents[j].normalise(t.ID)
 		}
 	}
-	return newPage(answer.Templates, page, answer.wirePage, run), nil
+	return page, err
 }
 
 // TemplateSendParams are the inputs of sending a template.
@@ -187,9 +177,9 @@ func (r *TemplateSendResult) Ref() DocumentRef { return TemplateDocument(r.Templ
 // name: an event that shares an id is about this document. Not documented by the service.
 func (r *TemplateSendResult) SignerIDs() []string { return signerIDs(r.Signers) }
 
-// missing wants an id: a service that made no document may write null, false, 0 or zeros as text. The service documents
-// ObjectIds; a UUID is taken too.
-func (r *TemplateSendResult) missing(*run) string {
+// missing reports why the response has no usable id. null, false, 0 and an all-zero id mean that no document was created.
+// The service documents ObjectIds; a UUID is accepted too.
+func (r *TemplateSendResult) missing() string {
 	id := r.DocumentID
 	switch {
 	case id == "":
@@ -229,7 +219,7 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Tem
 		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
 	}
 	var res TemplateSendResult
-	run, err := s.c.perform(ctx, body.request(sendTemplate), &res)
+	run, err := s.c.perform(ctx, body.request(sendTemplate), func(r *run) error { return r.readSend(&res) })
 	if err != nil {
 		return nil, err
 	}
