@@ -1,5 +1,18 @@
 // Package signforms is a client for the Signing and Forms Service: documents sent to people for electronic signature,
-// and forms that people fill in.
+// and forms that people fill in. A [Client] has five services:
+//
+//	Documents      List, All, Get     PDF documents
+//	               Void               a document of either kind
+//	               Remind, RemindAll  the pending signers of a document; ReminderBudget is what is left
+//	Templates      List, All, Get     templates and their roles
+//	               Send               makes a document from a template and mails it
+//	Respondents    List, All, Get     documents made from a template
+//	               FindSent           the document of a send whose outcome is unknown
+//	Forms          Send               mails a form
+//	FormResponses  List, All, Get     completed forms
+//
+// List returns one [Page]. All walks all pages, for use with range. Get returns one record by its id. [Client.Do] sends
+// a request for which there is no method.
 //
 // # Start here
 //
@@ -9,20 +22,17 @@
 //		TemplateID: templateID,
 //		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 //	})
+//	…
+//	_, err = client.Documents.Remind(ctx, sent.Ref())
+//	for r, err := range client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: templateID}) {
+//		…
+//	}
 //
 // [New] makes a [Client]. It is safe for concurrent use: make one and keep it. Every wait ends with the call's context.
 //
-//	send                       Templates.Send, Forms.Send
-//	after a doubt              Respondents.FindSent
-//	match a webhook's event    TemplateSendResult.SignerIDs, or Respondent.SignerIDs, with those of the event
-//	read one                   Respondents.Get
-//	remind, void               Documents.Remind, Documents.Void, of TemplateDocument(templateID, documentID) or a record's Ref
-//	export                     Respondents.All (for each of Templates.All), FormResponses.All
-//	export PDF documents       Documents.All
-//	remember reminders         Options.LimitStore
-//	what has no method here    Client.Do
-//
-// List methods return one [Page]; All methods walk all pages, for use with range.
+// Void and Remind take a [DocumentRef]: the Ref of a record, or [PDFDocument] or [TemplateDocument] of stored ids. An
+// event of package webhook is about the document whose SignerIDs it shares. [Options] has a Transport for proxies and
+// tests, time-outs, retries, and the [LimitStore] that remembers reminders.
 //
 // Webhooks are in package webhook. Package signformstest is the whole service in a test. The promises of all packages,
 // with their limits and tests, are in [guarantees.md].
@@ -30,8 +40,9 @@
 // # Errors
 //
 // The error of every call is an [*Error]. It matches, with errors.Is, at least one of [ErrInvalid], [ErrForbidden],
-// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrIncomplete] and [ErrOutcomeUnknown], or the
-// error of the call's context. Inputs are checked before anything is sent, and one error lists all that is wrong with
+// [ErrNotFound], [ErrRefused], [ErrRateLimited], [ErrUnavailable], [ErrBadResponse], [ErrIncomplete] and
+// [ErrOutcomeUnknown], or the error of the call's context. A call may be repeated after Error.RetryAfter if it matches
+// ErrRateLimited or ErrUnavailable. Inputs are checked before anything is sent, and one error lists all that is wrong with
 // them. Texts of errors can be logged: they hold no API key of 8 bytes or more, URL, mail address or query string, and
 // of an answer only a code and at most 200 bytes.
 //
