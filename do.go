@@ -86,7 +86,7 @@ func (c *caller) wireOfRequest(r Request, out any) (call.Request, error) {
 	}
 	wire := call.Request{Class: call.NotRepeatable, Method: r.Method, URL: c.base + r.Path, ID: uuid.NewString(), Body: body}
 	if r.Method == http.MethodGet {
-		wire.Class = call.Safe
+		wire.Class, wire.Again = call.Safe, isCutOff
 	}
 	if len(r.Query) > 0 {
 		wire.URL += "?" + r.Query.Encode()
@@ -182,6 +182,9 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 		return call.Request{}, req.refusal("the path set for this operation " + problem)
 	}
 	wire := call.Request{Class: op.class, Method: op.Method, URL: c.base + path, ID: uuid.NewString(), Again: req.again}
+	if op.class == call.Safe {
+		wire.Again = isCutOff
+	}
 	if req.op == OpRemind {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
 	}

@@ -84,7 +84,7 @@ func TestAnswersOfDo(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, list)
 	_, err = clienttest.Scripted(t, clienttest.Answers(200, `{}`)).Do(t.Context(), get, &list)
-	clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+	clienttest.RequireMatches(t, err, signforms.ErrBadResponse)
 	_, err = clienttest.Scripted(t, clienttest.Answers(200, `{}`)).Do(t.Context(), post, &list)
 	clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 }

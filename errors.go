@@ -18,7 +18,7 @@ var (
 	// ErrInvalid: an input or a setting is missing or malformed. The SDK found it before sending (Error.Fields, every
 	// error of New), or the service responded so (400, 405, 413, 415, a redirect, code invalid_input).
 	ErrInvalid = errors.New("invalid input")
-	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, code forbidden). Correct the
+	// ErrForbidden: the API key is wrong, or the workspace is not the key's (401, 403, 407, code forbidden). Correct the
 	// settings given to New.
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound: no such document, template, form or response (404, 410, code not_found, or an empty list where one
@@ -31,12 +31,14 @@ var (
 	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the
 	// reminder limit before sending (Error.Attempts is 0). Nothing was executed. Error.RetryAfter is how long to wait.
 	ErrRateLimited = errors.New("rate limited")
-	// ErrUnavailable: no answer, or one that cannot be read, a 408, a 499, a 5xx, or a 2xx that reports a failure without
-	// a known code, leaves a void in doubt, or holds other records than the one asked for. If Error.Attempts is
-	// 0, the LimitStore did not respond. The call is safe to repeat: what may have sent or reminded is ErrOutcomeUnknown.
+	// ErrUnavailable: no response, JSON that is cut off, a 408, a 499, a 5xx, or a 2xx that reports a failure without a
+	// known code or leaves a void in doubt. The response to a Get comes from a cache (its Age is above 0) and lacks the
+	// record. If Error.Attempts is 0, the LimitStore did not respond. The call is safe to repeat: what may have sent or
+	// reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrBadResponse: the response is not from this service, or not of this interface, such as the HTML page of a gateway.
-	// Check the base URL and the endpoints. A repeated call would get the same.
+	// ErrBadResponse: the response is not from this service, or not of this interface: a 2xx that is HTML or other JSON, a
+	// 4xx that is HTML or other text (except 401, 403, 407, 408, 429 and 499), other records than the one asked for, or a
+	// certificate that does not verify. Check the base URL and the endpoints. A repeated call would get the same.
 	ErrBadResponse = errors.New("bad response")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
 	// everything that was found. Error.Yielded and Error.Reported say how much that is.
@@ -82,6 +84,7 @@ type Error struct {
 	// Body is the last answer as received, at most 64 KiB. It may contain personal data and is never part of the text.
 	Body RawResponse `json:"-"`
 
+	page    bool    // the response is a page
 	kinds   []error // nil: those of StatusCode
 	cause   error
 	assumed time.Duration // the RetryAfter that nobody reported; not printed
@@ -110,7 +113,7 @@ func (e *Error) Error() string {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
 	}
 	for _, k := range e.sentinels() {
-		if k == ErrOutcomeUnknown || e.StatusCode < 300 { // any other status says it already
+		if k == ErrOutcomeUnknown || k == ErrBadResponse || e.StatusCode < 300 { // any other status says it already
 			parts = append(parts, k.Error())
 		}
 	}
@@ -128,7 +131,7 @@ func (e *Error) Error() string {
 		up := min(e.RetryAfter, math.MaxInt64-time.Second) + time.Second - 1
 		text += fmt.Sprintf(" (retry after %s)", up.Truncate(time.Second))
 	}
-	if advice := statusAdvice[e.StatusCode]; advice != "" {
+	if advice := statusAdvice[e.StatusCode]; advice != "" && (!e.page || e.StatusCode == http.StatusProxyAuthRequired) {
 		text += " (" + advice + ")"
 	}
 	return text
@@ -182,6 +185,7 @@ func (e *Error) sentinels() []error {
 var statusAdvice = map[int]string{
 	http.StatusUnauthorized:         "check the API key and the workspace id",
 	http.StatusForbidden:            "check the API key and the workspace id",
+	http.StatusProxyAuthRequired:    "check the credentials of the proxy",
 	http.StatusNotFound:             "check the ids, the base URL and the endpoint",
 	http.StatusMethodNotAllowed:     "check the endpoint",
 	http.StatusUnsupportedMediaType: "check the endpoint",

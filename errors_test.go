@@ -47,7 +47,7 @@ var errorAnswers = map[string]errorAnswer{
 	"error_422.json":              {status: 422, message: "A document that is DECLINED cannot be reminded", kind: signforms.ErrRefused},
 	"error_429.json":              {status: 429, code: "rate_limited", message: "At most 5 reminders in 15 minutes", kind: signforms.ErrRateLimited},
 	"error_500.json":              {status: 500, message: "Internal server error", kind: signforms.ErrUnavailable, open: true},
-	"error_502.html": {status: 502, message: "<html> <head><title>502 Bad Gateway</title></head> <body> <center><h1>502 Bad Gateway</h1></center> </body> </html>",
+	"error_502.html": {status: 502, message: "a gateway or proxy responded, not the service: 502 Bad Gateway",
 		kind: signforms.ErrUnavailable, open: true},
 	"error_503.txt":                 {status: 503, message: "upstream connect error or disconnect/reset before headers", kind: signforms.ErrUnavailable, open: true},
 	"error_504_gateway.json":        {status: 504, message: "Endpoint request timed out", kind: signforms.ErrUnavailable, open: true},
@@ -123,7 +123,7 @@ func TestErrorText(t *testing.T) {
 			"so look before you repeat it: Endpoint request timed out"},
 		{call: sending, status: 200, body: `{"message":"Sent"}`, want: "send template: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
 			"unreadable answer: it lacks createdDocumentId"},
-		{call: voiding, status: 200, body: "<html>", want: "void document: 200: unavailable: unreadable answer: it is not a JSON object: check the base URL"},
+		{call: voiding, status: 200, body: "<html>", want: "void document: 200: bad response: unreadable answer: a gateway or proxy responded, not the service: a page without a title: check the base URL"},
 	} {
 		err := c.call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body)))
 		require.EqualError(t, err, c.want)
@@ -244,7 +244,7 @@ func TestNotFoundByTheWrongAnswer(t *testing.T) {
 		})))
 		want := signforms.ErrNotFound
 		if c.message == another {
-			want = signforms.ErrUnavailable
+			want = signforms.ErrBadResponse
 		}
 		clienttest.RequireMatches(t, err, want)
 		e := clienttest.AsError(t, err)

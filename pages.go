@@ -3,6 +3,7 @@ package signforms
 // Pages, as answers have them. When a list is whole is decided in internal/paging/whole.go.
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -40,7 +41,8 @@ type Page[T any] struct {
 
 	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *run, which fmt would print
 	more    paging.More
-	pages   *int // totalPages
+	pages   *int   // totalPages
+	old     string // how old a cache's response is
 }
 
 // wirePage holds the fields that every list has beside its records.
@@ -73,6 +75,9 @@ func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
 	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, errorOf: run.errorOf}
 	p.Time, _ = http.ParseTime(run.last.Header.Get("Date"))
+	if age(run.last) > 0 {
+		p.old = cacheText(run.last)
+	}
 	if run.c.operations[run.op].IgnoreTotals {
 		w = w.withoutTotals()
 	}
@@ -181,11 +186,16 @@ type list[T any] struct {
 func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var last *Page[T]
+		yielded := 0
 		for step, err := range paging.All(ctx, l.limit, l.answer) {
 			if err != nil {
+				if e, ok := errors.AsType[*Error](err); ok && errors.Is(e, ErrIncomplete) {
+					e.Yielded = yielded
+				}
 				yield(nil, err)
 				return
 			}
+			yielded = step.Yielded
 			if step.Page != nil {
 				last = step.Page
 			}
@@ -204,8 +214,11 @@ func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 // answer fetches a page, and returns with it what a walk needs of it.
 func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging.Answer, error) {
 	p, err := l.fetch(ctx, r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, paging.Answer{Refusal: refusal(err)}, err
+	case p.old != "":
+		return nil, paging.Answer{}, p.errorOf(ErrIncomplete, p.old+"it may lack records")
 	}
 	a := paging.Answer{Total: p.Total, Pages: p.pages, More: p.more, Now: p.Time,
 		IDs: make([]paging.ID, len(p.Items)), Times: make([]time.Time, len(p.Items))}
@@ -225,7 +238,7 @@ func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging
 // refusal says whether the service did not take a request, perhaps for its limit or its page.
 func refusal(err error) paging.Refusal {
 	switch e := (*Error)(nil); {
-	case !errors.As(err, &e) || e.StatusCode/100 != 4:
+	case !errors.As(err, &e) || e.StatusCode/100 != 4 || len(bytes.TrimSpace(e.Body)) == 0: // a gateway's may be empty
 		return paging.NotRefused
 	case errors.Is(err, ErrNotFound):
 		return paging.NoSuchPage

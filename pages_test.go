@@ -20,7 +20,10 @@ import (
 
 // TestAllIsNotCutShortByAnotherAnswer: what comes in the place of a further page ends the list with an error.
 func TestAllIsNotCutShortByAnotherAnswer(t *testing.T) {
-	for _, other := range []string{`{"statusCode":500,"body":"boom"}`, `{"success":false,"error":"busy"}`, `{"data":{"documents":[]}}`, `{"error":"busy"}`} {
+	for other, want := range map[string]error{
+		`{"statusCode":500,"body":"boom"}`: signforms.ErrUnavailable, `{"success":false,"error":"busy"}`: signforms.ErrUnavailable,
+		`{"data":{"documents":[]}}`: signforms.ErrBadResponse, `{"error":"busy"}`: signforms.ErrUnavailable,
+	} {
 		s := &listService{answer: func(_ int, r listRequest) string {
 			if r.page == 15 {
 				return other
@@ -28,7 +31,7 @@ func TestAllIsNotCutShortByAnotherAnswer(t *testing.T) {
 			return pageJSON(window(upTo(1990), r.page, r.limit), total(1990, r))
 		}}
 		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
-		require.ErrorIs(t, err, signforms.ErrUnavailable, other)
+		require.ErrorIs(t, err, want, other)
 		require.Greater(t, len(ids), 1000, other)
 		require.Less(t, len(ids), 1990, other)
 	}

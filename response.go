@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"io"
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,14 +34,66 @@ func (r *run) judge() error {
 	case r.last.Attempts == 0:
 		return r.notSent()
 	case r.last.Status == 0 || r.last.Err != nil:
-		return r.newError("", r.last.NoAnswerText(r.c.options.AttemptTimeout))
+		text := r.last.NoAnswerText(r.c.options.AttemptTimeout)
+		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](r.last.Err); untrusted {
+			return r.newError("", text, ErrBadResponse)
+		}
+		return r.newError("", text)
 	case r.last.Status/100 == 3:
 		return r.newError("", "redirected, which is never followed: correct the base URL or the endpoint")
 	case r.last.Status/100 != 2:
 		code, message := reason(r.last)
+		switch isRefusal := r.last.Status/100 == 4 && !slices.Contains(gatewayStatuses, r.last.Status); {
+		case isRefusal && isForeign(r.last):
+			return r.newError(code, message, ErrBadResponse)
+		case isRefusal && r.class == call.Safe && age(r.last) > 0:
+			return r.newError(code, cacheText(r.last)+message, ErrUnavailable)
+		}
 		return r.newError(code, message)
 	}
 	return nil
+}
+
+// gatewayStatuses have the same meaning whoever responds with them.
+var gatewayStatuses = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
+	http.StatusRequestTimeout, http.StatusTooManyRequests, 499}
+
+// isForeign reports whether the body is a page or other text, and so not from the service. JSON that is cut off is not.
+func isForeign(o call.Outcome) bool {
+	body := text(o)
+	return len(body) > 0 && !strings.ContainsRune("{[\"", rune(body[0])) && !json.Valid(body)
+}
+
+// isPage reports whether the body is HTML.
+func isPage(o call.Outcome) bool { return bytes.HasPrefix(text(o), []byte("<")) }
+
+var pageTitle = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title`)
+
+// pageText is the message about a page.
+func pageText(o call.Outcome) string {
+	title := "a page without a title"
+	if found := pageTitle.FindSubmatch(text(o)[:min(len(text(o)), call.MaxSearched)]); found != nil {
+		title = html.UnescapeString(string(found[1]))
+	}
+	return "a gateway or proxy responded, not the service: " + title
+}
+
+// isCutOff reports whether the body is the beginning of a JSON object. A proxy that decompresses may cut off a body and
+// frame it as whole. The numbers of braces differ then, which costs less to find than to read the body twice.
+func isCutOff(o call.Outcome) bool {
+	body := text(o)
+	return len(body) > 0 && body[0] == '{' && bytes.Count(body, []byte("{")) != bytes.Count(body, []byte("}")) &&
+		errors.Is(json.NewDecoder(bytes.NewReader(body)).Decode(&json.RawMessage{}), io.ErrUnexpectedEOF)
+}
+
+// age returns the Age of a response, which is above 0 if a cache responded.
+func age(o call.Outcome) uint64 {
+	seconds, _ := strconv.ParseUint(strings.TrimSpace(o.Header.Get("Age")), 10, 64) // out of range it is the largest
+	return seconds
+}
+
+func cacheText(o call.Outcome) string {
+	return fmt.Sprintf("a cache responded, with a response that is %d s old (Age): ", age(o))
 }
 
 // ruling is what a response with a status of success means for a void or reminder. Only fields refuse.
@@ -152,7 +208,9 @@ func reason(o call.Outcome) (code, message string) {
 		} `json:"data"`
 	}
 	if _, err := fill(o, &body); err != nil && !json.Valid(text(o)) {
-		message = string(text(o))
+		if message = string(text(o)); isPage(o) {
+			message = pageText(o)
+		}
 	}
 	if codeText.MatchString(body.Code) {
 		code = body.Code
@@ -276,7 +334,9 @@ func ruleReminder(w *wireAction, failed bool) ruling {
 
 // newError describes the last attempt. The outcome of a send or reminder is unknown unless the answer rules out that it
 // was carried out, as a 4xx other than 408 and 499 does, or nothing was written.
-func (r *run) newError(code, message string) *Error {
+//
+// kinds replace the kinds of the status, unless the outcome is unknown.
+func (r *run) newError(code, message string, kinds ...error) *Error {
 	e := &Error{
 		Call: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
 		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.last.Attempts, Body: r.last.Body,
@@ -289,7 +349,10 @@ func (r *run) newError(code, message string) *Error {
 	if local := (*Error)(nil); errors.As(r.stopped, &local) && local.assumed == 0 {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}
-	e.kinds = answerKinds(r.op, r.last.Status, code)
+	if e.kinds = kinds; kinds == nil {
+		e.kinds = answerKinds(r.op, r.last.Status, code)
+	}
+	e.page = isPage(r.last)
 	if r.class == call.NotRepeatable && r.last.MayBeDone() {
 		e.kinds = []error{ErrOutcomeUnknown}
 	}
@@ -322,19 +385,27 @@ func (r *run) failure() error {
 // unreadable is the error of a 2xx that cannot be read, because of err, or lacks what it must have. It is nil if neither
 // is so.
 func (r *run) unreadable(err error, missing func() string) error {
-	why := ""
+	why, kind := "", ErrBadResponse
 	switch {
+	case err == nil:
+		if missing != nil {
+			why = missing()
+		}
+	case isCutOff(r.last):
+		why, kind = "its JSON is cut off", ErrUnavailable
+	case errors.Is(err, jsonfill.ErrTooMuch), len(text(r.last)) == 0:
+		why, kind = err.Error(), ErrUnavailable
+	case isPage(r.last):
+		why = pageText(r.last) + ": check the base URL"
 	case errors.Is(err, jsonfill.ErrNotObject):
 		why = "it is not a JSON object: check the base URL"
-	case err != nil:
+	default:
 		why = err.Error()
-	case missing != nil:
-		why = missing()
 	}
 	if why == "" {
 		return nil
 	}
-	return r.newError("", "unreadable answer: "+why)
+	return r.newError("", "unreadable answer: "+why, kind)
 }
 
 // errorOf is an error of a kind about an answer that could be read.
@@ -351,8 +422,11 @@ func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
 			return &p.Items[i], nil
 		}
 	}
+	if p.old != "" {
+		return nil, p.errorOf(ErrUnavailable, p.old+"the record is not in it")
+	}
 	if len(p.Items) > 0 {
-		return nil, p.errorOf(ErrUnavailable, "the filter was ignored: the answer holds other ids, not the one asked for")
+		return nil, p.errorOf(ErrBadResponse, "the filter was ignored: the answer holds other ids, not the one asked for")
 	}
 	if value(p.Total) > 0 || p.more == paging.Promised {
 		return nil, p.errorOf(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
@@ -405,6 +479,7 @@ var (
 		http.StatusUnsupportedMediaType:  ErrInvalid,
 		http.StatusUnauthorized:          ErrForbidden,
 		http.StatusForbidden:             ErrForbidden,
+		http.StatusProxyAuthRequired:     ErrForbidden,
 		http.StatusNotFound:              ErrNotFound,
 		http.StatusGone:                  ErrNotFound,
 		http.StatusConflict:              ErrRefused,

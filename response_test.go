@@ -81,7 +81,7 @@ func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
 			require.Empty(t, page.Items)
 			require.Zero(t, page.Next)
 		} else {
-			require.ErrorIs(t, err, signforms.ErrUnavailable, c.body)
+			require.ErrorIs(t, err, signforms.ErrBadResponse, c.body)
 		}
 	}
 }

@@ -74,7 +74,6 @@ const (
 	LayoutError                          // {"error"}
 	LayoutDataMessage                    // {"data":{"message","code"}}
 	LayoutDataError                      // {"data":{"error"}}
-	LayoutText                           // the message as plain text
 )
 
 // TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001,

@@ -20,7 +20,7 @@ func TestConnectionIsKeptAfterALongError(t *testing.T) {
 			s := &wireService{behave: answer(404, "", strings.Repeat("x", size))}
 			c := s.client(t, "http")
 			for range 2 {
-				clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c), signforms.ErrNotFound)
+				clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c), signforms.ErrBadResponse)
 				synctest.Wait() // until the connection is idle
 			}
 			require.Equal(t, dials, s.dials, "%d bytes", size)

@@ -31,7 +31,7 @@ func TestContextEnds(t *testing.T) {
 			reads: cell{0, 1, 0, signforms.ErrUnavailable}, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
 		{name: "waiting for the answer", behave: silentAfter(""), reads: cell{1, 1, 0, signforms.ErrUnavailable}, sends: onceUnknown},
 		{name: "reading the answer", behave: silentAfter(half), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200)},
-		{name: "reading an error", behave: silentAfter("HTTP/1.1 404 X\r\nContent-Length: 100\r\n\r\nhalf"),
+		{name: "reading an error", behave: silentAfter("HTTP/1.1 404 X\r\nContent-Length: 100\r\n\r\n{half"),
 			reads: cell{1, 1, 404, signforms.ErrNotFound}, sends: cell{1, 1, 404, signforms.ErrNotFound}},
 		{name: "waiting to retry", behave: answer(429, "Retry-After: 20\r\n", "later"),
 			reads: cell{1, 1, 429, signforms.ErrRateLimited}, sends: cell{1, 1, 429, signforms.ErrRateLimited}},

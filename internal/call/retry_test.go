@@ -208,7 +208,7 @@ func failures(certificates *httptest.Server) []failure {
 			behave: func(_ *wireService, c net.Conn) {
 				_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}}).Handshake()
 			},
-			reads: cell{0, 1, 0, signforms.ErrUnavailable}, sends: cell{0, 1, 0, signforms.ErrUnavailable}, text: "certificate"},
+			reads: cell{0, 1, 0, signforms.ErrBadResponse}, sends: cell{0, 1, 0, signforms.ErrBadResponse}, text: "certificate"},
 		{name: "reset after the first byte", behave: closingAfter(1, ""), reads: neverSeen, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
 		{name: "reset within the head", behave: closingAfter(100, ""), reads: neverSeen, sends: cell{0, 1, 0, signforms.ErrOutcomeUnknown}},
 		{name: "reset after reading", behave: closingAfter(-1, ""), reads: fourTimes, sends: onceUnknown, is: io.EOF,
@@ -221,7 +221,7 @@ func failures(certificates *httptest.Server) []failure {
 			text: "no complete answer within Options.AttemptTimeout, 30s"},
 		{name: "half an answer", behave: silentAfter("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"mess"),
 			reads: fourTimes.with(200), sends: onceUnknown.with(200), is: context.DeadlineExceeded, text: "no complete answer", body: `{"mess`},
-		{name: "garbage 200", behave: answer(200, "", "garbage"), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200),
+		{name: "garbage 200", behave: answer(200, "", "garbage"), reads: cell{1, 1, 200, signforms.ErrBadResponse}, sends: onceUnknown.with(200),
 			text: "unreadable answer: it is not a JSON object: check the base URL", body: "garbage"},
 		{name: "200 with an error", behave: answer(200, "", `{"error":"No such template"}`), reads: cell{1, 1, 200, signforms.ErrUnavailable}, sends: onceUnknown.with(200),
 			text: "No such template"},
@@ -240,7 +240,7 @@ func failures(certificates *httptest.Server) []failure {
 			sends: onceUnknown.with(status), body: "never"})
 	}
 	for status, kind := range map[int]error{400: signforms.ErrInvalid, 401: signforms.ErrForbidden, 404: signforms.ErrNotFound, 409: signforms.ErrRefused, 418: signforms.ErrRefused} {
-		f := failure{name: fmt.Sprint(status), behave: answer(status, "", "no"), reads: cell{1, 1, status, kind}, sends: cell{1, 1, status, kind}, body: "no"}
+		f := failure{name: fmt.Sprint(status), behave: answer(status, "", `{"message":"no"}`), reads: cell{1, 1, status, kind}, sends: cell{1, 1, status, kind}, body: `{"message":"no"}`}
 		all = append(all, f)
 	}
 	return all

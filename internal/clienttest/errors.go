@@ -1,6 +1,7 @@
 package clienttest
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -39,9 +40,12 @@ func RequireMatches(t testing.TB, err error, want ...error) {
 func RequireUnreadable(t *testing.T, call Call, err error, status int) {
 	t.Helper()
 	require.Equal(t, status, AsError(t, err).StatusCode, call.Name)
-	if call.SendsMail() {
+	switch {
+	case call.SendsMail():
 		RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-	} else {
+	case len(bytes.TrimSpace(AsError(t, err).Body)) == 0:
 		RequireMatches(t, err, signforms.ErrUnavailable)
+	default:
+		RequireMatches(t, err, signforms.ErrBadResponse)
 	}
 }

@@ -30,6 +30,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.service.Serves(r.URL) || !s.servePage(w, r) {
 		w.Header().Set("Date", s.Now().UTC().Format(http.TimeFormat)) // of the clock that createdAt follows
+		w.Header().Set("Cache-Control", "no-store")
 		s.service.ServeHTTP(w, r)
 	}
 }

@@ -71,7 +71,6 @@ const (
 	LayoutError       = api.LayoutError
 	LayoutDataMessage = api.LayoutDataMessage
 	LayoutDataError   = api.LayoutDataError
-	LayoutText        = api.LayoutText
 
 	UnixSeconds      = api.UnixSeconds
 	UnixMilliseconds = api.UnixMilliseconds

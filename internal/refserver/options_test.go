@@ -142,8 +142,8 @@ func TestAddrThatIsTaken(t *testing.T) {
 }
 
 func TestReadingsAsWords(t *testing.T) {
-	const text = `{"ErrorLayout":"text","Timestamps":"rfc3339"}`
-	last := refserver.Profile{ErrorLayout: refserver.LayoutText, Timestamps: refserver.RFC3339}
+	const text = `{"ErrorLayout":"data-error","Timestamps":"rfc3339"}`
+	last := refserver.Profile{ErrorLayout: refserver.LayoutDataError, Timestamps: refserver.RFC3339}
 	var read refserver.Profile
 	require.NoError(t, json.Unmarshal([]byte(text), &read))
 	require.Equal(t, last, read)

@@ -262,7 +262,7 @@ func (a *API) fail(c *Call, err error) Answer {
 		f.status = a.Profile.KeyStatus
 	}
 	c.record.Rule, c.record.Code, c.record.Message, c.record.reason = f.rule, f.code, f.message, f.reason
-	answer := answerOf(f.status, a.Profile.ErrorLayout.media(), a.Profile.ErrorLayout.print(f))
+	answer := answerOf(f.status, mediaJSON, a.Profile.ErrorLayout.print(f))
 	if f.header[0] != "" {
 		answer.Header.Set(f.header[0], f.header[1])
 	}

@@ -9,15 +9,7 @@ const (
 	LayoutError                          // {"error"}
 	LayoutDataMessage                    // {"data":{"message","code"}}
 	LayoutDataError                      // {"data":{"error"}}
-	LayoutText                           // the message as plain text
 )
-
-func (l ErrorLayout) media() string {
-	if l == LayoutText {
-		return "text/plain; charset=utf-8"
-	}
-	return mediaJSON
-}
 
 // print returns the body of an error answer.
 func (l ErrorLayout) print(f *failure) []byte {
@@ -31,8 +23,6 @@ func (l ErrorLayout) print(f *failure) []byte {
 		v = map[string]errorBody{"data": message}
 	case LayoutDataError:
 		v = map[string]any{"data": bare}
-	case LayoutText:
-		return []byte(f.message)
 	default:
 		v = message
 	}

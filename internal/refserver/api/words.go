@@ -8,7 +8,7 @@ import (
 
 // The words of readings, each at the place of its number. Flags and JSON have them.
 var (
-	errorLayoutWords     = words{"message", "error", "data-message", "data-error", "text"}
+	errorLayoutWords     = words{"message", "error", "data-message", "data-error"}
 	timestampFormatWords = words{"unix-seconds", "unix-milliseconds", "rfc3339"}
 	placeWords           = words{"", "query", "body", "both"}
 )

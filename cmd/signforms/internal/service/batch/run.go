@@ -125,7 +125,8 @@ func (b *batch) try(ctx context.Context, it item) row {
 	if errors.Is(err, signforms.ErrOutcomeUnknown) {
 		shown.State = unknown
 	}
-	if shown.State == unknown || errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrForbidden) {
+	if shown.State == unknown || errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrBadResponse) ||
+		errors.Is(err, signforms.ErrForbidden) {
 		b.ended = errors.New("the service refused the key or had no clear answer")
 	}
 	noted := row{it.line, shown.State, id, ""}

@@ -134,7 +134,7 @@ func verdict(err error) string {
 	}{{signforms.ErrForbidden, "ErrForbidden"}, {signforms.ErrNotFound, "ErrNotFound"}, {signforms.ErrInvalid,
 		"ErrInvalid"},
 		{signforms.ErrRefused, "ErrRefused"}, {signforms.ErrRateLimited, "ErrRateLimited"}, {signforms.ErrUnavailable,
-			"ErrUnavailable"}} {
+			"ErrUnavailable"}, {signforms.ErrBadResponse, "ErrBadResponse"}} {
 		if errors.Is(err, kind.err) {
 			text += kind.name + ", "
 		}
