@@ -13,11 +13,12 @@ type clocks struct {
 	database func() time.Time     // replaces what Postgres says; nil: its own clock
 }
 
-func (c *clocks) fill() {
+// fill sets the clocks that are not replaced. One that is alone uses the clock of this process.
+func (c *clocks) fill(alone bool) {
 	if c.wall == nil {
 		c.wall = time.Now
 	}
-	if c.boot == nil {
+	if c.boot == nil && !alone {
 		c.bootID, c.boot = bootClock()
 	}
 	if c.boot == nil { // the clock of this process has no id, because other processes do not see the same

@@ -78,6 +78,13 @@ type Options struct {
 	// never a body. Default [slog.Default] as it is when the queue is opened.
 	Logger *slog.Logger
 
+	// Exclusive is for a SQLite file that no other process uses meanwhile: it takes the file's lock, and
+	// [OpenSQLite] of another process or of this one returns an error. Then all times follow the clock of
+	// this process from the moment of opening, and [Queue.Run] has no timer but for what is due next. In
+	// a bubble of testing/synctest, which the queue must be opened in, that is the bubble's clock: days
+	// pass at once. It is refused for Postgres, and on systems other than Linux, macOS and Windows.
+	Exclusive bool
+
 	poll      time.Duration // how often Run looks for what other processes have received
 	clocks    clocks        // tests replace them
 	unwatched bool          // tests on virtual time do not wait for other processes
@@ -157,6 +164,10 @@ func (s *settings) fill() {
 	setDefault(&s.MaxPending, 1_000_000)
 	setDefault(&s.KeepFailed, 30*24*time.Hour)
 	setDefault(&s.KeepKeys, 7*24*time.Hour)
+	if s.Exclusive {
+		setDefault(&s.poll, 365*24*time.Hour) // nothing comes from elsewhere
+		s.unwatched = true
+	}
 	setDefault(&s.poll, defaultPoll)
 	if s.Retries == nil {
 		s.Retries = defaultRetries

@@ -54,7 +54,7 @@ func OpenSQLite(path string, opts *Options) (*Queue, error) {
 		return nil, err
 	}
 	q := newQueue(s)
-	if q.db, err = openSQLite(path, s.unsynced, s.sync, &q.clock); err != nil {
+	if q.db, err = openSQLite(path, &q.settings, &q.clock); err != nil {
 		return nil, fmt.Errorf("queue: opening %s: %w", path, err)
 	}
 	return q, nil
@@ -71,6 +71,9 @@ func OpenSQLite(path string, opts *Options) (*Queue, error) {
 // processes store. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
+	if err == nil && s.Exclusive {
+		err = errors.New("queue: Options.Exclusive is for a SQLite file: leave it out for Postgres")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func newQueue(s settings) *Queue {
 	q := &Queue{settings: s, background: newBackground(s.Logger), wake: make(chan struct{}, 1), occupied: map[int64]bool{}, trusted: math.MaxInt64}
 	q.room = room{limit: s.MaxPending, count: q.pending, background: q.background}
 	q.clock.clocks = s.clocks
-	q.clock.fill()
+	q.clock.fill(s.Exclusive)
 	return q
 }
 

@@ -30,6 +30,7 @@ type runner struct {
 	cancel  context.CancelCauseFunc
 	stop    chan struct{} // closed when Run's ctx ends
 	ended   chan struct{} // has room for one per worker
+	touched chan struct{} // has room for one; gets one when an event was settled with Options.Exclusive
 	workers sync.WaitGroup
 	active  int
 }
@@ -51,7 +52,7 @@ func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 		return errors.New("queue: Run is running in this Queue already: set Options.Workers to work on more ordering keys at once")
 	}
 	defer q.running.Store(false)
-	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan struct{}, q.Workers)}
+	r := &runner{Queue: q, on: on, stop: make(chan struct{}), ended: make(chan struct{}, q.Workers), touched: make(chan struct{}, 1)}
 	r.values, r.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer r.cancel(errShutdown)
 	var beside sync.WaitGroup

@@ -21,6 +21,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/signforms/signforms-go/internal/filelock"
 )
 
 // sqliteStore is a SQLite file. All writes of a process go through one connection and one goroutine.
@@ -87,13 +89,13 @@ var sqliteDialect = dialect{
 	},
 }
 
-func openSQLite(path string, unsynced bool, sync func(), c *clock) (*sqliteStore, error) {
+func openSQLite(path string, o *settings, c *clock) (*sqliteStore, error) {
 	path, err := createFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := &sqliteStore{path: path, ready: map[string]*sql.Stmt{}, full: synchronousFull, sync: sync}
-	if unsynced {
+	s := &sqliteStore{path: path, ready: map[string]*sql.Stmt{}, full: synchronousFull, sync: o.sync}
+	if o.unsynced {
 		s.full = synchronousNormal
 	}
 	s.current = s.full
@@ -108,7 +110,7 @@ func openSQLite(path string, unsynced bool, sync func(), c *clock) (*sqliteStore
 	s.writers.SetMaxOpenConns(1)
 	s.readers.SetMaxOpenConns(5) // one of them watches
 	s.readers.SetMaxIdleConns(5)
-	if err := s.prepare(c); err != nil {
+	if err := s.prepare(c, o.Exclusive); err != nil {
 		return nil, errors.Join(err, s.closeFile())
 	}
 	s.group = newGroup(s.commit, isShared)
@@ -173,14 +175,14 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 }
 
 // prepare checks the file, makes the tables of a new one, and checks the settings that durability depends on.
-func (s *sqliteStore) prepare(c *clock) (err error) {
+func (s *sqliteStore) prepare(c *clock, alone bool) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	before, err := os.Stat(s.path)
 	if err != nil {
 		return err
 	}
-	if s.header, err = openHeader(s.path); err != nil {
+	if s.header, err = openHeader(s.path, alone); err != nil {
 		return err
 	}
 	err = patiently(ctx, func() error {
@@ -396,9 +398,10 @@ func (s *sqliteStore) stamp() error {
 
 // header reads the header of a file past SQLite, which would answer from its log or its memory.
 type header struct {
-	file *os.File
-	info os.FileInfo
-	used int // by how many stores of this process
+	file  *os.File
+	info  os.FileInfo
+	alone bool
+	used  int // by how many stores of this process
 }
 
 // headers has one header for each file that this process has open. It is closed after SQLite has closed the file,
@@ -408,7 +411,8 @@ var headers struct {
 	open []*header
 }
 
-func openHeader(path string) (*header, error) {
+// Its lock tells [Options.Exclusive] apart from other uses of the file.
+func openHeader(path string, alone bool) (*header, error) {
 	headers.mu.Lock()
 	defer headers.mu.Unlock()
 	info, err := os.Stat(path)
@@ -416,18 +420,43 @@ func openHeader(path string) (*header, error) {
 		return nil, err
 	}
 	for _, h := range headers.open {
-		if os.SameFile(h.info, info) {
+		switch {
+		case !os.SameFile(h.info, info):
+		case alone || h.alone:
+			return nil, inUse(alone)
+		default:
 			h.used++
 			return h, nil
 		}
 	}
-	file, err := os.Open(path)
+	flag, lock := os.O_RDONLY, filelock.TryShareContent
+	if alone {
+		flag, lock = os.O_RDWR, filelock.TryContent
+	}
+	file, err := os.OpenFile(path, flag, 0)
 	if err != nil {
 		return nil, err
 	}
-	h := &header{file, info, 1}
+	err = lock(file)
+	switch {
+	case errors.Is(err, filelock.ErrLocked):
+		err = inUse(alone)
+	case errors.Is(err, errors.ErrUnsupported) && !alone:
+		err = nil
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	h := &header{file, info, alone, 1}
 	headers.open = append(headers.open, h)
 	return h, nil
+}
+
+func inUse(alone bool) error {
+	if alone {
+		return errors.New("a process has the file open: Options.Exclusive needs it for this process alone")
+	}
+	return errors.New("a process has the file open with Options.Exclusive: end that process first")
 }
 
 func (h *header) close() error {

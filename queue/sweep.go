@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// sweepUntilStop sweeps at the start and once a minute.
+// sweepUntilStop sweeps at the start and once a minute. With Options.Exclusive, it sweeps a minute
+// after events were settled, and when the next one is not kept any longer.
 func (r *runner) sweepUntilStop() {
 	ctx, cancel := context.WithCancel(r.values)
 	defer cancel()
@@ -19,18 +20,50 @@ func (r *runner) sweepUntilStop() {
 		case <-ctx.Done():
 		}
 	}()
-	tick := time.NewTicker(max(sweepEvery, r.poll))
-	defer tick.Stop()
+	pause := time.NewTimer(0)
+	defer pause.Stop()
 	for {
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errNoAnswer) {
 			r.Logger.LogAttrs(ctx, slog.LevelWarn, "queue: erasing what is not kept any longer", slog.String("error", err.Error()))
 		}
+		pause.Reset(r.untilSweep(ctx))
 		select {
-		case <-tick.C:
+		case <-pause.C:
+			continue
+		case <-r.touched:
+			pause.Reset(sweepEvery)
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-pause.C:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// untilSweep returns how long to wait for the next sweep. A day is short enough for the clock to be
+// trusted, and an error of the store is one that the sweep has too.
+func (r *runner) untilSweep(ctx context.Context) time.Duration {
+	if !r.Exclusive {
+		return max(sweepEvery, r.poll)
+	}
+	next := r.now() + (24 * time.Hour).Milliseconds()
+	for _, kept := range []struct {
+		events string
+		keep   time.Duration
+	}{
+		{"state = 1 AND body IS NOT NULL", r.KeepBodies},
+		{"state > 0 AND state = 1", r.KeepKeys}, {"state > 0 AND state = 2", r.KeepFailed}, {"state > 0 AND state = 3", r.KeepKeys},
+	} {
+		var settled int64
+		found, err := r.query(ctx).first([]any{&settled}, "SELECT settled FROM signforms_events WHERE "+kept.events+" ORDER BY state, settled LIMIT 1")
+		if found && err == nil {
+			next = min(next, max(settled, r.trusted)+kept.keep.Milliseconds()+1)
+		}
+	}
+	return max(sweepEvery, time.Duration(next-r.now())*time.Millisecond)
 }
 
 // sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates

@@ -137,6 +137,12 @@ func (r *runner) record(c *claim, s *Settled) (next *claim) {
 // tell counts and logs an outcome, and calls OnSettled with the ctx of the function.
 func (r *runner) tell(ctx context.Context, c *claim, s *Settled) {
 	r.note(c, s)
+	if r.Exclusive {
+		select {
+		case r.touched <- struct{}{}:
+		default:
+		}
+	}
 	if r.OnSettled != nil {
 		r.hook("OnSettled", func() { r.OnSettled(ctx, *s) })
 	}

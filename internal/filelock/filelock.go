@@ -17,7 +17,10 @@ func Try(f *os.File) error { return try(f) }
 // TryContent locks a file that another library locks too, such as SQLite, whatever its names: neither lock meets the
 // other. It returns ErrLocked at once when it meets another lock of TryContent. Closing the file unlocks it. Systems
 // other than Linux, macOS and Windows have no such lock: there it returns [errors.ErrUnsupported].
-func TryContent(f *os.File) error { return tryContent(f) }
+func TryContent(f *os.File) error { return tryContent(f, true) }
+
+// TryShareContent is TryContent for a lock that meets those of TryContent alone.
+func TryShareContent(f *os.File) error { return tryContent(f, false) }
 
 // pause is how long Wait sleeps between two attempts.
 const pause = 2 * time.Millisecond

@@ -18,8 +18,12 @@ const far = 1 << 62
 
 // tryContent takes a lock of the open file description. It is not flock, which meets the locks of fcntl on macOS and on
 // network file systems: SQLite of this process would wait for it.
-func tryContent(f *os.File) error {
-	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: far, Len: 1}
+func tryContent(f *os.File, alone bool) error {
+	kind := int16(syscall.F_RDLCK)
+	if alone {
+		kind = syscall.F_WRLCK
+	}
+	lock := syscall.Flock_t{Type: kind, Whence: io.SeekStart, Start: far, Len: 1}
 	err := syscall.FcntlFlock(f.Fd(), setlk, &lock)
 	switch {
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EACCES):

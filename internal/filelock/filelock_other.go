@@ -7,4 +7,4 @@ import (
 	"os"
 )
 
-func tryContent(*os.File) error { return errors.ErrUnsupported }
+func tryContent(*os.File, bool) error { return errors.ErrUnsupported }

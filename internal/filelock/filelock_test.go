@@ -21,6 +21,14 @@ func TestLocks(t *testing.T) {
 			require.NoError(t, try(other))
 		})
 	}
+	t.Run("shared content", func(t *testing.T) {
+		first, other := openBoth(t)
+		require.NoError(t, filelock.TryShareContent(first))
+		require.NoError(t, filelock.TryShareContent(other))
+		require.ErrorIs(t, filelock.TryContent(other), filelock.ErrLocked)
+		require.NoError(t, first.Close())
+		require.NoError(t, filelock.TryContent(other))
+	})
 }
 
 // openBoth opens a file twice, as two processes do.

@@ -16,13 +16,17 @@ const (
 
 var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
 
-func try(f *os.File) error { return tryContent(f) }
+func try(f *os.File) error { return tryContent(f, true) }
 
-func tryContent(f *os.File) error {
+func tryContent(f *os.File, alone bool) error {
+	flags := uintptr(failImmediately)
+	if alone {
+		flags |= exclusive
+	}
 	const all = ^uint32(0)
 	// Lock a byte far beyond the content, because Windows lets no other process read locked bytes.
 	at := syscall.Overlapped{Offset: all - 1, OffsetHigh: all >> 1}
-	ok, _, err := lockFileEx.Call(f.Fd(), failImmediately|exclusive, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
+	ok, _, err := lockFileEx.Call(f.Fd(), flags, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
 	switch {
 	case ok != 0:
 		return nil
