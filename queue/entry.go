@@ -43,9 +43,9 @@ type Entry struct {
 // but not nil selects none. In ids and types a NUL character, or what is not UTF-8, is the same as U+FFFD.
 type Filter struct {
 	States   []State           // events in any of these states
-	Document string            // the documentId of the event; template events carry the template's
-	Response string            // the formResponseId of the event
-	Signers  []string          // events that name any of these signer ids; only template events carry any
+	Document string            // events whose [Entry].Subject is this document or, of template events, template
+	Response string            // events whose [Entry].Subject is this form response
+	Signers  []string          // events that name any of these signer ids
 	Type     webhook.EventType // one event type
 	Since    time.Time         // received then or later
 	Before   time.Time         // received before

@@ -17,6 +17,11 @@ import (
 // batch is how many events one transaction of List, Retry, Erase and the sweep handles.
 const batch = 500
 
+// ofDocuments are the types whose subject is a document. That of an unknown type may be either.
+const ofDocuments = "'" + string(webhook.TypeSignatureViewed) + "', '" + string(webhook.TypeSignatureSigned) + "', '" +
+	string(webhook.TypeSignatureCompleted) + "', '" + string(webhook.TypeTemplateViewed) + "', '" +
+	string(webhook.TypeTemplateSigned) + "', '" + string(webhook.TypeTemplateResponse) + "'"
+
 // where returns f as a condition on signforms_events AS e. It appends its parameters to args.
 func (f *Filter) where(d *dialect, args []any) (string, []any) {
 	var all []string
@@ -41,7 +46,7 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 		all = append(all, "e.subject = "+param(storable(f.Document))+" AND e.type <> "+form)
 	}
 	if f.Response != "" {
-		all = append(all, "e.subject = "+param(storable(f.Response))+" AND e.type = "+form)
+		all = append(all, "e.subject = "+param(storable(f.Response))+" AND e.type NOT IN ("+ofDocuments+")")
 	}
 	if f.Type != "" {
 		all = append(all, "e.type = "+param(storable(string(f.Type))))
@@ -222,8 +227,8 @@ func wrap(what string, err error) error {
 // package documentation says what is erased on each store. Erase works in batches: after an error, n counts those that
 // were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
 //
-// The ids of an event are those that [Entry].Subject and [Filter].Signers have. JSON of an unknown type may name
-// others: select such events by their Type.
+// The ids of an event are those that [Entry].Subject and [Filter].Signers have, whatever its type.
+// JSON of an unknown type may name others: select such events by their Type.
 func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	if f.empty() {
 		return 0, errNoSelection

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,20 +59,24 @@ func TestFilters(t *testing.T) {
 		s.settled(q)
 		stop()
 		s.accept(q, completed("d1", 2))
+		require.Equal(s, http.StatusOK, s.deliver(q, []byte(`{"webhookEvent":"amended","formResponseId":"r2","signers":[{"signerId":"s9"}]}`)).Code)
 		for want, f := range map[string]queue.Filter{
-			"12345":  {},
-			"1":      {States: []queue.State{queue.Failed}},
-			"5":      {States: []queue.State{queue.Pending}},
-			"15":     {States: []queue.State{queue.Failed, queue.Pending}},
-			"1 5":    {Document: "d1"},
-			"2":      {Response: "d1"},
-			"3":      {Signers: []string{"s2", "nobody"}},
-			"3 ":     {Signers: []string{"s1"}},
-			" 15":    {Type: webhook.TypeSignatureCompleted},
-			"1 2 4":  {IDs: []int64{1, 2, 4}},
-			" 1":     {IDs: []int64{1, 2, 4}, States: []queue.State{queue.Failed}},
-			"":       {Before: now.Add(-time.Minute)},
-			"1234 5": {Since: now.Add(-time.Minute), Before: now.Add(time.Minute)},
+			"123456":  {},
+			"6":       {Response: "r2"},
+			"6 ":      {Document: "r2"},
+			" 6":      {Signers: []string{"s9"}},
+			"1":       {States: []queue.State{queue.Failed}},
+			"56":      {States: []queue.State{queue.Pending}},
+			"156":     {States: []queue.State{queue.Failed, queue.Pending}},
+			"1 5":     {Document: "d1"},
+			"2":       {Response: "d1"},
+			"3":       {Signers: []string{"s2", "nobody"}},
+			"3 ":      {Signers: []string{"s1"}},
+			" 15":     {Type: webhook.TypeSignatureCompleted},
+			"1 2 4":   {IDs: []int64{1, 2, 4}},
+			" 1":      {IDs: []int64{1, 2, 4}, States: []queue.State{queue.Failed}},
+			"":        {Before: now.Add(-time.Minute)},
+			"12345 6": {Since: now.Add(-time.Minute), Before: now.Add(time.Minute)},
 		} {
 			got := ""
 			for _, e := range s.list(q, f) {

@@ -165,7 +165,7 @@ func realPath(path string) (string, error) {
 // openFile prepares connections. fullfsync is for macOS, where a plain sync may leave data in the drive's cache.
 // secure_delete overwrites erased data. temp_store keeps copies of rows out of temporary files.
 func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) {
-	pragmas = append(pragmas, "synchronous("+strconv.Itoa(synchronous)+")", "fullfsync(1)", "secure_delete(1)", "temp_store(2)", "cache_size(-16000)")
+	pragmas = append(pragmas, "synchronous("+strconv.Itoa(synchronous)+")", "fullfsync(1)", "secure_delete(1)", "temp_store(2)", "cache_size(-16000)", "wal_autocheckpoint(4000)")
 	uri := url.URL{Path: filepath.ToSlash(path)}
 	connector, err := sqlite.NewConnector("file:" + uri.EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode())
 	if err != nil {
