@@ -9,6 +9,9 @@
 // remained before it. On other systems the package uses the wall clock, which must not be set forward while slots are
 // held. When it is set back, no slot is freed early, and none is held for longer than its hold.
 //
+// All processes must run as one user of the machine. A Take by root leaves the file and its lock file, which only their
+// owner can read, to root: the next process of another user gets an error that says so.
+//
 // The file must be on a disk of the machine, because locks of network file systems are not always kept. A file that
 // cannot be read or written gives no slot: Remind fails with signforms.ErrUnavailable and Error.Attempts 0. The file holds
 // hashes and random numbers, but no API key and no personal data.

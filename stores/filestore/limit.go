@@ -155,7 +155,7 @@ func (s *LimitStore) change(ctx context.Context, fn func(*state) bool) error {
 	}
 	lock, err := os.OpenFile(s.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return err
+		return s.owned(s.path+".lock", err)
 	}
 	defer lock.Close()
 	if err := filelock.Wait(ctx, lock); err != nil {
@@ -171,6 +171,16 @@ func (s *LimitStore) change(ctx context.Context, fn func(*state) bool) error {
 	return s.save(st)
 }
 
+// owned adds to an error of the system whose the file is, if it belongs to another user.
+func (s *LimitStore) owned(path string, err error) error {
+	info, failed := os.Stat(path)
+	if !errors.Is(err, fs.ErrPermission) || failed != nil || ownerOf(info) == "" {
+		return err
+	}
+	return fmt.Errorf("%w: it belongs to user %s, because a program of that user took a slot: run all programs that share it as one user, "+
+		"and give it and %s.lock to that user (chown)", err, ownerOf(info), s.path)
+}
+
 // load reads the file and drops what is no longer held. moved reports that the clock started again or was set back, and
 // that the times were moved to the new clock. Such a state must be saved, or every load would move the times again.
 func (s *LimitStore) load() (st *state, moved bool, err error) {
@@ -184,7 +194,7 @@ func (s *LimitStore) load() (st *state, moved bool, err error) {
 		return st, false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, false, s.owned(s.path, err)
 	}
 	old, whole := parse(text)
 	if !whole {

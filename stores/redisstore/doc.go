@@ -13,7 +13,7 @@
 // Set ContextTimeoutEnabled in a client of your own, as [NewClient] does. Without it go-redis ignores the deadline of a
 // call's context. The package is tested with Redis 7.0. The Redis user needs access to the keys below the prefixes, and
 // the commands EVAL, EVALSHA, TIME, GET, SET, DEL, PEXPIREAT, ZADD, ZREM, ZSCORE, ZRANGEBYSCORE, ZREVRANGE and
-// ZREMRANGEBYSCORE.
+// ZREMRANGEBYSCORE. With another database than 0, it also needs SELECT.
 //
 // Every operation is one atomic script on one key. All times come from the Redis server's clock. If go-redis repeats a
 // command after a lost answer, the effect is that of one command. Keys expire by themselves. They hold hashes and
@@ -38,6 +38,8 @@
 //     evict them too;
 //   - someone deletes the keys, or runs FLUSHALL;
 //   - its wall clock is set forward by more than a second: slots become free that much earlier.
+//
+// When the clock is set back by an hour, slots that are held stay held for an hour longer, and Take waits for them.
 //
 // After a loss that you know of, stop sending reminders for 16 minutes.
 package redisstore
