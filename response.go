@@ -154,14 +154,15 @@ type failureFields struct {
 }
 
 var (
-	noErrors     = []string{"", "null", "false", `""`, "0", "{}", "[]"}
-	failedStatus = regexp.MustCompile(`^(false|[3-5]\d\d)$`)
+	noErrors = []string{"", "null", "false", `""`, "{}", "[]"}
 )
 
 // failed reports whether the answer contradicts its status.
 func (v failureFields) failed() bool {
-	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || failedStatus.MatchString(v.Status) ||
-		!slices.Contains(noErrors, string(v.Error))
+	status, _ := jsonfill.Int(v.Status)
+	code, isNumber := jsonfill.Int(string(v.Error))
+	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || v.Status == "false" || 300 <= status && status < 600 ||
+		!slices.Contains(noErrors, string(v.Error)) && (!isNumber || code != 0)
 }
 
 // decoder reads the records of responses. Its table names the keys from which a field is read where its own key is

@@ -1,8 +1,6 @@
 package webhook
 
 import (
-	"math"
-	"strconv"
 	"time"
 
 	"github.com/signforms/signforms-go/internal/jsonfill"
@@ -80,9 +78,8 @@ func (d *decoder) boolean(dst *bool) (ok bool) {
 	if !d.str(&text) {
 		return false
 	}
-	b, err := strconv.ParseBool(short(text))
-	*dst = b
-	return err == nil || text == ""
+	*dst, ok = jsonfill.Bool(short(text))
+	return ok || text == ""
 }
 
 // integer reads a whole number in any spelling, such as 1, 1.0 or "1".
@@ -92,16 +89,8 @@ func (d *decoder) integer(dst *int) (ok bool) {
 	if !d.str(&text) {
 		return false
 	}
-	n, err := strconv.Atoi(short(text))
-	if err != nil {
-		f, err := strconv.ParseFloat(short(text), 64)
-		if err != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
-			return text == ""
-		}
-		n = int(f)
-	}
-	*dst = n
-	return true
+	*dst, ok = jsonfill.Int(short(text))
+	return ok || text == ""
 }
 
 // instant reads a time in one of the forms of parseInstant, in a string or as a number; null and "" are zero.

@@ -77,7 +77,7 @@ func TestObject(t *testing.T) {
 		{doc: `{"done":"yes"}`},
 		{doc: `{"done":[true]}`},
 		{doc: `{"count":"12"}`, want: record{Count: 12}},
-		{doc: `{"count":2.0}`},
+		{doc: `{"count":2.0}`, want: record{Count: 2}},
 		{doc: `{"count":2.5}`},
 		{doc: `{"count":1e99}`},
 		{doc: `{"count":"` + strings.Repeat("1", 100) + `"}`},

@@ -1,6 +1,7 @@
 package jsonfill
 
 import (
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -35,20 +36,43 @@ func (f *filler) set(v reflect.Value, text []byte) bool {
 		v.SetString(string(text))
 		return true
 	case reflect.Bool:
-		b, err := strconv.ParseBool(short(text))
-		if err == nil && b {
+		b, ok := Bool(short(text))
+		if b {
 			v.SetBool(true)
 		}
-		return err == nil
+		return ok
 	case reflect.Int:
-		n, err := strconv.Atoi(short(text))
-		if err == nil && n != 0 {
+		n, ok := Int(short(text))
+		if n != 0 {
 			v.SetInt(int64(n))
 		}
-		return err == nil
+		return ok
 	default:
 		return setTime(v.Addr().Interface().(*time.Time), text)
 	}
+}
+
+// Int reads a whole number in any form, such as 2, 2.0 or 2e0. A form other than digits counts up to 2,147,483,647.
+func Int(s string) (n int, ok bool) {
+	n, err := strconv.Atoi(s)
+	if err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > math.MaxInt32 {
+		return 0, false
+	}
+	return int(f), true
+}
+
+// Bool reads the words of strconv.ParseBool, and 0 and 1 in the forms of [Int].
+func Bool(s string) (v, ok bool) {
+	v, err := strconv.ParseBool(s)
+	if err == nil {
+		return v, true
+	}
+	n, ok := Int(s)
+	return ok && n == 1, ok && (n == 0 || n == 1)
 }
 
 // setTime reads RFC 3339, first in its strict form, which takes no memory; then the other forms of Time.
