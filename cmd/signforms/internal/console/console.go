@@ -230,6 +230,14 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 	http.Redirect(w, r, c.options.Base+next, http.StatusSeeOther)
 }
 
+// doneWith is done for a record whose PDF was uploaded.
+func doneWith(page, what string, content pdf.Content) string {
+	if content.Signed {
+		what += "-signed"
+	}
+	return done(page, what)
+}
+
 // done returns the address, below the console's, of a page that says what was done.
 func done(page, what string) string {
 	return page + "?" + url.Values{"done": {what}, "at": {strconv.FormatInt(time.Now().Unix(), 10)}}.Encode()
@@ -247,6 +255,7 @@ func justDone(q url.Values) string {
 // sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
 var sayings = map[string]string{
 	"added": "It was added.", "changed": "It was changed. Documents already sent stay as they were.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
+	"added-signed": "It was added. " + pdf.SignedNotice, "changed-signed": "It was changed. " + pdf.SignedNotice, "sent-signed": "It was sent. " + pdf.SignedNotice,
 	"declined": "The signer has declined.", "voided": "The document was voided.", "reminded": "The pending signers were reminded.",
 	"expired": "The document has expired.", "paid": "The document was paid.", "deleted": "It was deleted.", "archived": "The document was archived.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",

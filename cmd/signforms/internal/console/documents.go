@@ -179,14 +179,15 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 	if d.Signers, err = people(r.PostFormValue("signers"), "signer"); err != nil {
 		return "", err
 	}
-	if d.PDF, _, err = c.uploaded(r); err != nil {
+	var content pdf.Content
+	if d.PDF, content, err = c.uploaded(r); err != nil {
 		return "", err
 	}
 	id, err := c.server.AddDocument(d)
 	if err != nil {
 		return "", err
 	}
-	return done("documents/"+id, "sent"), nil
+	return doneWith("documents/"+id, "sent", content), nil
 }
 
 // people reads one person per line. noun is what the page calls them.
@@ -229,46 +230,49 @@ func errIncomplete(err error) error {
 	return errors.New("the form did not arrive whole: send it again")
 }
 
-// uploaded returns the PDF in a form and the number of its pages, or nil and 1 when there is none. Its error is a
-// sentence for the person who uploaded the file.
-func (c *console) uploaded(r *http.Request) (data []byte, pages int, err error) {
+// uploaded returns the PDF in a form and its content, or nil and one page when there is none. Its error is a sentence
+// for the person who uploaded the file.
+func (c *console) uploaded(r *http.Request) (data []byte, content pdf.Content, err error) {
 	file, header, err := r.FormFile("pdf")
 	switch {
 	case errors.Is(err, http.ErrMissingFile):
-		return nil, 1, nil
+		return nil, onePage, nil
 	case err != nil:
-		return nil, 0, errors.New("the file did not arrive whole: choose it again")
+		return nil, content, errors.New("the file did not arrive whole: choose it again")
 	}
 	defer file.Close()
 	switch {
 	case header.Size == 0:
-		return nil, 0, errors.New("the file is empty: choose another one")
+		return nil, content, errors.New("the file is empty: choose another one")
 	case header.Size > pdf.MaxSize:
-		return nil, 0, pdf.ErrTooLarge
+		return nil, content, pdf.ErrTooLarge
 	}
 	data = make([]byte, header.Size)
 	if _, err := file.ReadAt(data, 0); err != nil {
-		return nil, 0, errors.New("the file did not arrive whole: choose it again")
+		return nil, content, errors.New("the file did not arrive whole: choose it again")
 	}
-	if pages, err = c.pagesOf(r.Context(), data); err != nil {
-		return nil, 0, err
+	if content, err = c.contentOf(r.Context(), data); err != nil {
+		return nil, content, err
 	}
-	return data, pages, nil
+	return data, content, nil
 }
 
-// pagesOf returns how many pages a PDF has. Without one there is one page.
-func (c *console) pagesOf(ctx context.Context, data []byte) (int, error) {
+// onePage is the content of a record without a PDF.
+var onePage = pdf.Content{Pages: make([]pdf.Page, 1)}
+
+// contentOf returns the content of a PDF. Without one there is one page.
+func (c *console) contentOf(ctx context.Context, data []byte) (pdf.Content, error) {
 	if data == nil {
-		return 1, nil
+		return onePage, nil
 	}
 	found, err := c.options.Inspect(ctx, data)
 	if reason := pdf.Refusal(err); reason != nil {
-		return 0, reason // without the parser's message, which does not help the person who uploaded the file
+		return found, reason // without the parser's message, which does not help the person who uploaded the file
 	}
 	if err != nil {
-		return 0, fmt.Errorf("the PDF could not be checked: %w", err)
+		return found, fmt.Errorf("the PDF could not be checked: %w", err)
 	}
-	return len(found.Pages), nil
+	return found, nil
 }
 
 // file serves a PDF of a record, or an empty page for a record without one.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
@@ -119,9 +120,9 @@ func enteredRoles(r *http.Request) (roles []refserver.Role) {
 
 // enteredTemplate reads the form of the editor.
 // kept is the PDF that the template has unless another one was chosen; nil: an empty page.
-func (c *console) enteredTemplate(r *http.Request, kept []byte) (t refserver.Template, err error) {
+func (c *console) enteredTemplate(r *http.Request, kept []byte) (t refserver.Template, content pdf.Content, err error) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
-		return t, errIncomplete(err)
+		return t, content, errIncomplete(err)
 	}
 	view := entered(r)
 	t.Name, t.SigningOrder = strings.TrimSpace(view.Name), view.Order
@@ -131,27 +132,26 @@ func (c *console) enteredTemplate(r *http.Request, kept []byte) (t refserver.Tem
 		}
 	}
 	if err := json.Unmarshal([]byte(cmp.Or(view.Fields, "[]")), &t.Fields); err != nil {
-		return t, errors.New("the fields could not be read: place them again")
+		return t, content, errors.New("the fields could not be read: place them again")
 	}
-	var pages int
-	if t.PDF, pages, err = c.uploaded(r); err != nil {
-		return t, err
+	if t.PDF, content, err = c.uploaded(r); err != nil {
+		return t, content, err
 	}
 	if t.PDF == nil && slices.ContainsFunc(t.Fields, func(f refserver.TemplateField) bool { return f.Page > 1 }) {
-		if pages, err = c.pagesOf(r.Context(), kept); err != nil {
-			return t, err
+		if content, err = c.contentOf(r.Context(), kept); err != nil {
+			return t, content, err
 		}
 	}
 	for _, f := range t.Fields {
-		if f.Page > pages {
-			return t, fmt.Errorf("the field %q is on page %d, and the last page is %d: choose another page for it", f.Name, f.Page, pages)
+		if pages := len(content.Pages); f.Page > pages {
+			return t, content, fmt.Errorf("the field %q is on page %d, and the last page is %d: choose another page for it", f.Name, f.Page, pages)
 		}
 	}
-	return t, nil
+	return t, content, nil
 }
 
 func (c *console) addTemplate(r *http.Request) (string, error) {
-	t, err := c.enteredTemplate(r, nil)
+	t, content, err := c.enteredTemplate(r, nil)
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +159,7 @@ func (c *console) addTemplate(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return done("templates/"+id, "added"), nil
+	return doneWith("templates/"+id, "added", content), nil
 }
 
 func (c *console) changeTemplate(r *http.Request) (string, error) {
@@ -171,7 +171,7 @@ func (c *console) changeTemplate(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t, err := c.enteredTemplate(r, kept)
+	t, content, err := c.enteredTemplate(r, kept)
 	if err != nil {
 		return "", err
 	}
@@ -188,7 +188,7 @@ func (c *console) changeTemplate(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return done("templates/"+old.ID, "changed"), nil
+	return doneWith("templates/"+old.ID, "changed", content), nil
 }
 
 // sendTemplate calls the API as a client does.

@@ -2,6 +2,8 @@ package control_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -123,6 +125,29 @@ func newAPIOf(t *testing.T, server *servicetest.Server) *httptest.Server {
 	}))
 	t.Cleanup(api.Close)
 	return api
+}
+
+// TestAddDocument_signedPDF: who uploads a PDF with a digital signature learns what becomes of that.
+func TestAddDocument_signedPDF(t *testing.T) {
+	api := newAPIOf(t, servicetest.Start(t, nil))
+	plain, err := pdf.Draw("Lease", nil)
+	require.NoError(t, err)
+	sealer, err := pdf.NewSealer(time.Now())
+	require.NoError(t, err)
+	sealed, err := pdf.Finish(plain, nil, pdf.Certificate{Finished: time.Now()}, sealer)
+	require.NoError(t, err)
+	for path, rest := range map[string]string{"/templates": `"roles":[{"title":"B"}]`, "/documents": `"signers":[{"email":"a@b.c"}]`} {
+		for want, file := range map[string][]byte{"": plain, pdf.SignedNotice: sealed} {
+			body := `{"name":"x",` + rest + `,"pdf":"` + base64.StdEncoding.EncodeToString(file) + `"}`
+			request, err := http.NewRequestWithContext(t.Context(), "POST", api.URL+wire.Prefix+path, strings.NewReader(body))
+			require.NoError(t, err)
+			status, answer := exchange(t, request)
+			require.Equal(t, http.StatusCreated, status, answer)
+			var made wire.ID
+			require.NoError(t, json.Unmarshal([]byte(answer), &made))
+			require.Equal(t, want, made.Notice, path)
+		}
+	}
 }
 
 // TestBusyReadersAreSaidToBeBusy: the client is to try again, and nothing is said against its file.

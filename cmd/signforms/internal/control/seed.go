@@ -34,7 +34,10 @@ func (a *API) Begin(ctx context.Context) (*wire.Seeded, error) {
 func (a *API) add(ctx context.Context, server *refserver.Server, s *wire.Seed) (*wire.Seeded, error) {
 	out := &wire.Seeded{Templates: []string{}, Forms: []string{}, Documents: []string{}, Webhooks: []string{}, Keys: map[string]string{}}
 	for i, t := range s.Templates {
-		if err := note(out, &out.Templates, t.Key, at("templates", i), func() (string, error) { return a.createTemplate(ctx, server, t) }); err != nil {
+		if err := note(out, &out.Templates, t.Key, at("templates", i), func() (string, error) {
+			made, err := a.createTemplate(ctx, server, t)
+			return made.ID, err
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +47,10 @@ func (a *API) add(ctx context.Context, server *refserver.Server, s *wire.Seed) (
 		}
 	}
 	for i, d := range s.Documents {
-		if err := note(out, &out.Documents, d.Key, at("documents", i), func() (string, error) { return a.createDocument(ctx, server, d) }); err != nil {
+		if err := note(out, &out.Documents, d.Key, at("documents", i), func() (string, error) {
+			made, err := a.createDocument(ctx, server, d)
+			return made.ID, err
+		}); err != nil {
 			return nil, err
 		}
 	}

@@ -19,6 +19,8 @@ func madeID(id string, err error) (any, error) {
 	return created{wire.ID{ID: id}}, nil
 }
 
+func madeUpload(made wire.ID, err error) (any, error) { return created{made}, err }
+
 // testWebhook does what the service's "Test Webhook" button does.
 func (a *API) testWebhook(r *http.Request) (any, error) {
 	return madeID(a.server.TestWebhook(r.PathValue("id")))
@@ -49,7 +51,7 @@ func (a *API) addTemplate(r *http.Request, in wire.Template) (any, error) {
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
-	return madeID(a.createTemplate(r.Context(), a.server, in))
+	return madeUpload(a.createTemplate(r.Context(), a.server, in))
 }
 
 func (a *API) addForm(_ *http.Request, in wire.Form) (any, error) {
@@ -63,5 +65,5 @@ func (a *API) addDocument(r *http.Request, in wire.Document) (any, error) {
 	if err := checkKey(in.Key); err != nil {
 		return nil, err
 	}
-	return madeID(a.createDocument(r.Context(), a.server, in))
+	return madeUpload(a.createDocument(r.Context(), a.server, in))
 }

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 )
 
@@ -23,7 +24,7 @@ type file struct {
 
 // place is where the table says that an object is. The zero value is the place of an object that does not exist.
 type place struct {
-	at         int // the offset in the file, if positive
+	at         int // the offset in the file; -1 for an object in use of which the table says 0
 	generation int
 	container  int // the number of the object stream that holds the object, if positive
 }
@@ -92,7 +93,7 @@ func (f *file) readTable() {
 
 // section reads one section of the table, with the stream that a hybrid section refers to. It returns its trailer.
 func (f *file) section(at int) dict {
-	s := scanner{data: f.data, at: min(at, len(f.data))}
+	s := f.scan(at)
 	if s.skip(); !s.ahead("xref") {
 		return f.streamSection(at)
 	}
@@ -114,6 +115,14 @@ func (f *file) section(at int) dict {
 	return trailer
 }
 
+// scan returns a scanner at an offset. It is at the end if the file has no such offset.
+func (f *file) scan(at int) scanner {
+	if at < 0 || at > len(f.data) {
+		at = len(f.data)
+	}
+	return scanner{data: f.data, at: at}
+}
+
 // subsections reads the entries of a section up to its trailer. It returns the numbers of free entries.
 func (f *file) subsections(s *scanner) (free []int) {
 	for {
@@ -125,7 +134,7 @@ func (f *file) subsections(s *scanner) (free []int) {
 		last := first + s.natural()
 		s.bad = s.bad || !ok
 		for number := first; number < last && !s.bad && f.err == nil; number++ {
-			p := place{at: s.natural(), generation: s.natural()}
+			p := place{at: cmp.Or(s.natural(), -1), generation: s.natural()}
 			switch s.token() {
 			case "n":
 				f.define(number, p)
@@ -206,7 +215,7 @@ func (f *file) streamEntry(content []byte, widths [3]int, number int) []byte {
 	}
 	switch fields[0] {
 	case 1:
-		f.define(number, place{at: fields[1], generation: fields[2]})
+		f.define(number, place{at: cmp.Or(fields[1], -1), generation: fields[2]})
 	case 2:
 		f.define(number, place{container: fields[1]})
 	default:
@@ -255,7 +264,7 @@ func (f *file) check() {
 		}
 	}
 	for number, p := range f.table {
-		s := scanner{data: f.data, at: min(max(p.at, 0), len(f.data))}
+		s := f.scan(p.at)
 		switch {
 		case !f.referred[number] || p == place{}:
 		case p.container > 0 && f.packed[number] == nil,
@@ -267,7 +276,7 @@ func (f *file) check() {
 
 // objectAt reads the object at an offset, which ends with its own endobj.
 func (f *file) objectAt(at int) (o object) {
-	s := scanner{data: f.data, at: min(max(at, 0), len(f.data))}
+	s := f.scan(at)
 	o.number, o.generation = s.natural(), s.natural()
 	if s.skip(); s.bad || !s.ahead("obj") {
 		f.fail("no object is at %d", at)

@@ -3,7 +3,7 @@ package pdf
 import (
 	"bytes"
 	"compress/gzip"
-	_ "embed"
+	"embed"
 	"io"
 	"slices"
 	"strings"
@@ -12,15 +12,12 @@ import (
 	"unicode"
 
 	"codeberg.org/go-pdf/fpdf"
-	"golang.org/x/image/font/gofont/gobold"
-	"golang.org/x/image/font/gofont/goitalic"
-	"golang.org/x/image/font/gofont/goregular"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/text/unicode/norm"
 )
 
-// The fonts of this package. The Go fonts cover Latin, Greek and Cyrillic; Droid Sans Fallback covers Chinese and
-// Japanese; Nanum Square covers Korean. No font covers scripts that need shaping, such as Arabic and Devanagari.
+// The fonts of this package. DejaVu Sans Condensed covers Latin, Greek, Cyrillic and more; Droid Sans Fallback covers Chinese and
+// Japanese; Nanum Square covers Korean. Scripts that need shaping, such as Arabic and Devanagari, are not shown.
 const (
 	fontRegular = "regular"
 	fontBold    = "bold"
@@ -29,41 +26,41 @@ const (
 	fontHangul  = "hangul"
 )
 
-// The files' origins and licences are in fonts/README.md.
-var (
-	//go:embed fonts/DroidSansFallbackFull.ttf.gz
-	droidCompressed []byte
-	//go:embed fonts/NanumSquareR.ttf.gz
-	nanumCompressed []byte
+// embedded has the files, whose origins and licences are in fonts/README.md.
+//
+//go:embed fonts/*.ttf.gz
+var embedded embed.FS
 
-	droid = sync.OnceValue(func() []byte { return decompress(droidCompressed) })
-	nanum = sync.OnceValue(func() []byte { return decompress(nanumCompressed) })
-)
-
-func decompress(compressed []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(compressed))
-	if err != nil {
-		panic("pdf: embedded font: " + err.Error())
-	}
-	ttf, err := io.ReadAll(r)
-	if err != nil {
-		panic("pdf: embedded font: " + err.Error())
-	}
-	return ttf
+// ttf has the unpacked files of the fonts.
+var ttf = map[string]func() []byte{
+	fontRegular: unpacked("DejaVuSansCondensed"),
+	fontBold:    unpacked("DejaVuSansCondensed-Bold"),
+	fontItalic:  unpacked("DejaVuSansCondensed-Oblique"),
+	fontHan:     unpacked("DroidSansFallbackFull"),
+	fontHangul:  unpacked("NanumSquareR"),
 }
 
-func fontBytes(name string) []byte {
-	switch name {
-	case fontBold:
-		return gobold.TTF
-	case fontItalic:
-		return goitalic.TTF
-	case fontHan:
-		return droid()
-	case fontHangul:
-		return nanum()
+func unpacked(name string) func() []byte {
+	return sync.OnceValue(func() []byte { return must(unpack(name)) })
+}
+
+func unpack(name string) ([]byte, error) {
+	f, err := embedded.Open("fonts/" + name + ".ttf.gz")
+	if err != nil {
+		return nil, err
 	}
-	return goregular.TTF
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("pdf: embedded font: " + err.Error())
+	}
+	return v
 }
 
 // coverage knows which characters a font has.
@@ -73,12 +70,8 @@ type coverage struct {
 	buf  sfnt.Buffer
 }
 
-func newCoverage(ttf []byte) *coverage {
-	font, err := sfnt.Parse(ttf)
-	if err != nil {
-		panic("pdf: embedded font: " + err.Error())
-	}
-	return &coverage{font: font}
+func coverageOf(name string) func() *coverage {
+	return sync.OnceValue(func() *coverage { return &coverage{font: must(sfnt.Parse(ttf[name]()))} })
 }
 
 func (c *coverage) has(r rune) bool {
@@ -88,11 +81,7 @@ func (c *coverage) has(r rune) bool {
 	return err == nil && i != 0
 }
 
-var (
-	goCoverage    = sync.OnceValue(func() *coverage { return newCoverage(goregular.TTF) })
-	droidCoverage = sync.OnceValue(func() *coverage { return newCoverage(droid()) })
-	nanumCoverage = sync.OnceValue(func() *coverage { return newCoverage(nanum()) })
-)
+var dejavu, droid, nanum = coverageOf(fontRegular), coverageOf(fontHan), coverageOf(fontHangul)
 
 // missingGlyph stands for a character that no font has.
 const missingGlyph = '□'
@@ -100,13 +89,15 @@ const missingGlyph = '□'
 // fontFor returns the font that shows r: font itself if it can, otherwise another one, or "" if no font can.
 func fontFor(r rune, font string) string {
 	switch {
-	case goCoverage().has(r):
-		return font
 	case r > 0xffff: // fpdf embeds characters of the basic plane only
 		return ""
-	case unicode.Is(unicode.Hangul, r) && nanumCoverage().has(r):
+	case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Nko, unicode.Lao): // DejaVu has them, but they need shaping
+		return ""
+	case dejavu().has(r):
+		return font
+	case unicode.Is(unicode.Hangul, r) && nanum().has(r):
 		return fontHangul
-	case droidCoverage().has(r):
+	case droid().has(r):
 		return fontHan
 	}
 	return ""
@@ -180,7 +171,7 @@ func newCanvas() *canvas {
 
 func (c *canvas) useFont(name string, size float64) {
 	if c.used[name] == nil {
-		c.AddUTF8FontFromBytes(name, "", fontBytes(name))
+		c.AddUTF8FontFromBytes(name, "", ttf[name]())
 		c.used[name] = map[rune]bool{}
 	}
 	c.SetFont(name, "", size)

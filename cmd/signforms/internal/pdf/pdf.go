@@ -73,8 +73,11 @@ type Page struct {
 // Content is what Inspect finds in a PDF.
 type Content struct {
 	Pages  []Page
-	Signed bool // somebody has signed the file digitally: viewers will say that it was changed after that
+	Signed bool // the file has a digital signature; see SignedNotice
 }
+
+// SignedNotice is a sentence for the person who uploaded a file with a digital signature.
+const SignedNotice = "This file is signed already. The signature stays valid for the uploaded pages, and viewers may report that the file was changed after it."
 
 // Inspect returns the content of a PDF. It fails with one of this package's errors when the file cannot be used for
 // signing: it finishes the file to find out. A hostile file can make it end the process, for lack of memory or of

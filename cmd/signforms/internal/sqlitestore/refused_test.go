@@ -73,7 +73,7 @@ func TestAnotherSchemaIsRefused(t *testing.T) {
 	require.NoError(t, s.Close())
 	for _, version := range []int{3, 99} {
 		query(t, path, fmt.Sprintf(`pragma user_version = %d`, version))
-		text := fmt.Sprintf("its schema is %d, and this version reads 4: use version v0.7.0, which wrote it", version)
+		text := fmt.Sprintf("its schema is %d, and this version reads 5: use version v0.7.0, which wrote it", version)
 		refusedWith(t, path, sqlitestore.ErrSchema, text)
 	}
 	query(t, path, `drop table meta`)

@@ -11,7 +11,7 @@ const applicationID = 0x53466d73
 
 // schema is the number of the tables below, the file's user_version. Another number is refused: nothing is migrated
 // before v0.1.0.
-const schema = 4
+const schema = 5
 
 // tables are those of a new file. A file's id is its SHA-256. meta holds what the program itself has to know.
 const tables = `

@@ -8,7 +8,8 @@ import (
 
 // ID is the answer to a request that made one record.
 type ID struct {
-	ID string `json:"id"`
+	ID     string `json:"id"`
+	Notice string `json:"notice,omitempty"` // what to know of the uploaded PDF
 }
 
 // Submitted is the answer to a form's submission.
