@@ -14,6 +14,7 @@ import (
 
 	"github.com/signforms/signforms-go"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/operate"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/receive"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/serve"
@@ -76,11 +77,17 @@ func run(ctx context.Context, replaced replaced, args []string, stdin io.Reader,
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err != nil && !began && out.Err() == nil: // cobra refused the flags or arguments
+		if _, rest, _ := root.Find(args); cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			err = cli.NoSuchCommand(cmd, rest) // not the first flag of a command that there is not
+		}
 		err = cli.UsageError("%w; see %s --help", err, cmd.CommandPath())
 	case err == nil:
 		err = out.Err()
 	case ctx.Err() != nil:
 		err = cli.Interrupted(err)
+	}
+	if errors.Is(err, io.EOF) && (errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, wire.ErrNoSandbox)) {
+		err = cli.ExitWith(cli.ExitCode(err), fmt.Errorf("%w; if the port speaks TLS, write https:// in the URL", err))
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, "signforms:", err)

@@ -31,6 +31,10 @@ type input struct {
 
 // decode reads the body: one JSON object and nothing after it.
 func (in *input) decode(body []byte) error {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+		return badInput("The body is gzip: send it without compression")
+	}
 	if len(body) == 0 {
 		return badInput("The body is empty: it must be a JSON object")
 	}

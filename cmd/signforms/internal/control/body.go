@@ -64,10 +64,13 @@ func badBody(format string, args ...any) error {
 	return failure(http.StatusBadRequest, "input", "the body "+format, args...)
 }
 
-// readBody returns the body without the space around it.
+// readBody returns the body without the space around it, and without a byte order mark.
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := rawBody(r)
-	return bytes.TrimSpace(body), err
+	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
+		return nil, badBody("is gzip: send it without compression")
+	}
+	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff"))), err
 }
 
 func rawBody(r *http.Request) ([]byte, error) {

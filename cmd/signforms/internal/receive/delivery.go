@@ -45,7 +45,11 @@ const maxDelivery = 10 << 20
 // readInput reads the file that args name, or stdin for no name or "-".
 func readInput(cmd *cobra.Command, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
-		return cli.ReadAll(cmd.InOrStdin(), "what was typed or piped", maxDelivery)
+		text, err := cli.ReadAll(cmd.InOrStdin(), "what was typed or piped", maxDelivery)
+		if err == nil && len(text) == 0 {
+			err = cli.UsageError("there is no input: name a file, or pipe it")
+		}
+		return text, err
 	}
 	return cli.ReadFile(args[0], maxDelivery)
 }

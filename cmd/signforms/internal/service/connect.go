@@ -160,7 +160,9 @@ func hasDefaultSettings() bool {
 
 // readSettings reads the settings of the flag, else of the variable, else the default ones.
 func readSettings(flag string) (path string, s cli.Settings, err error) {
-	path = cmp.Or(flag, os.Getenv(settingsVariable), cli.DefaultSettings())
+	if path = cmp.Or(flag, os.Getenv(settingsVariable), cli.DefaultSettings()); path == "" {
+		return "", s, cli.UsageError("there is no home folder (HOME) with the file of your accounts: name it with --settings or %s", settingsVariable)
+	}
 	s, err = cli.ReadSettings(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = cli.UsageError("%w: name the file of your accounts with --settings or %s", err, settingsVariable)

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -82,6 +83,9 @@ func (s *LimitStore) open(sandbox bool) (store signforms.LimitStore, closeStore 
 	if where == "" {
 		if where = cli.UserFile("reminders.json", "XDG_STATE_HOME", ".local", "state"); where == "" {
 			return nil, nil, cli.UsageError("there is no folder for the count of reminders: set XDG_STATE_HOME or --limit-store")
+		}
+		if err := os.MkdirAll(filepath.Dir(where), 0o700); err != nil {
+			return nil, nil, cli.UsageError("the count of reminders cannot be kept: %w; set XDG_STATE_HOME or --limit-store", err)
 		}
 	}
 	if info, err := os.Stat(where); err == nil && !info.Mode().IsRegular() {

@@ -48,7 +48,11 @@ func NewClient(base, token string) (*Client, error) {
 		}
 		return nil, fmt.Errorf("it has the address of the control API: give %s", u.Redacted())
 	}
-	return &Client{base: strings.TrimRight(base, "/"), shown: strings.TrimRight(u.Redacted(), "/"), prefix: Prefix, token: token, http: &http.Client{
+	shown := strings.TrimRight(u.Redacted(), "/")
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
+		shown += " (through the proxy " + proxy.Redacted() + ")"
+	}
+	return &Client{base: strings.TrimRight(base, "/"), shown: shown, prefix: Prefix, token: token, http: &http.Client{
 		Timeout:       callTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil

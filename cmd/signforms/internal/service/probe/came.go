@@ -23,6 +23,8 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 	switch {
 	case x.cut:
 		return fmt.Sprintf("%s, cut off after %d bytes", text, len(x.body)), ""
+	case len(x.body) == mostBody:
+		return fmt.Sprintf("%s, read only to %d MiB", text, mostBody>>20), ""
 	case len(x.body) == 0:
 		return text + ", no body", ""
 	}
@@ -48,6 +50,9 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 		}
 	}
 	if scalars := scalars(whole, ""); len(scalars) > 0 && (records == nil || slices.Contains(fields, beside)) {
+		if more := len(scalars) - mostScalars; more > 0 {
+			scalars = append(scalars[:mostScalars], fmt.Sprintf("and %d more", more))
+		}
 		text += "; beside: " + strings.Join(scalars, ", ")
 	}
 	return text, indented(whole)
@@ -160,6 +165,9 @@ func values(field string, records, raw []any) string {
 	return field + " " + strings.Join(texts, ", ")
 }
 
+// mostScalars bounds how many values beside a list are named.
+const mostScalars = 100
+
 // scalars returns what stands beside the list, as in pagination.totalPages 3.
 func scalars(value any, prefix string) (all []string) {
 	object, _ := value.(map[string]any)
@@ -174,7 +182,7 @@ func scalars(value any, prefix string) (all []string) {
 			all = append(all, fmt.Sprintf("%s%s %v", prefix, key, v))
 		}
 	}
-	return all[:min(len(all), 2*mostValues)]
+	return all
 }
 
 // mostIndented bounds the bytes of a body in a report.
