@@ -29,7 +29,6 @@ type background struct {
 	lookups sync.WaitGroup
 
 	mu     sync.Mutex
-	closed bool
 	silent map[string]bool // what was given up and has not been answered since
 }
 
@@ -42,9 +41,8 @@ func newBackground(log *slog.Logger) *background {
 // close ends the lookups under way.
 func (b *background) close() {
 	b.mu.Lock()
-	b.closed = true
-	b.mu.Unlock()
 	b.end()
+	b.mu.Unlock()
 	b.lookups.Wait()
 }
 
@@ -91,12 +89,18 @@ type lookup struct {
 	ended chan struct{} // closed when the query under way ends; nil: none is
 }
 
-// wait starts the query unless it is under way, and waits for it.
+// wait starts the query, unless it is under way or the queue is closed, and waits for it.
 func (l *lookup) wait(ctx context.Context, b *background, query func(context.Context)) {
 	l.mu.Lock()
-	if l.ended == nil && !l.start(b, query) {
-		l.mu.Unlock()
-		return
+	if l.ended == nil {
+		l.begun, l.ended = time.Now(), make(chan struct{})
+		b.start(func(ctx context.Context) {
+			query(ctx)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			close(l.ended)
+			l.ended = nil
+		})
 	}
 	ended := l.ended
 	patience := time.NewTimer(time.Until(l.begun.Add(lookupPatience)))
@@ -109,22 +113,15 @@ func (l *lookup) wait(ctx context.Context, b *background, query func(context.Con
 	}
 }
 
-// start reports false when the queue is closed.
-func (l *lookup) start(b *background, query func(context.Context)) bool {
+// start runs a lookup, unless the queue is closed.
+func (b *background) start(lookup func(context.Context)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return false
+	if b.life.Err() == nil {
+		b.lookups.Go(func() {
+			ctx, cancel := context.WithTimeout(b.life, lookupTimeout)
+			defer cancel()
+			lookup(ctx)
+		})
 	}
-	l.begun, l.ended = time.Now(), make(chan struct{})
-	b.lookups.Go(func() {
-		bounded, cancel := context.WithTimeout(b.life, lookupTimeout)
-		defer cancel()
-		query(bounded)
-		l.mu.Lock()
-		close(l.ended)
-		l.ended = nil
-		l.mu.Unlock()
-	})
-	return true
 }

@@ -32,14 +32,12 @@ type postgresStore struct {
 
 var postgresDialect = dialect{
 	due: `SELECT id, low, token, head, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-			set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_ordering_keys
-		WHERE greatest(due, lease) <= $1 AND greatest(due, lease) >= $2 AND id <> ALL ($3)
-		ORDER BY greatest(due, lease) LIMIT $4 FOR UPDATE SKIP LOCKED`,
+		set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_ordering_keys
+		WHERE greatest(due, lease) <= $1 AND greatest(due, lease) >= $2 AND id <> ALL ($3) ORDER BY greatest(due, lease) LIMIT $4 FOR UPDATE SKIP LOCKED`,
 	next: `SELECT greatest(due, lease), (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM signforms_ordering_keys
 		WHERE greatest(due, lease) >= $1 AND id <> ALL ($2) ORDER BY greatest(due, lease) LIMIT 1`,
 	fence: `SELECT low, (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-			set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_ordering_keys
-		WHERE id = $1 AND token = $2 FOR UPDATE`,
+		set_config('idle_in_transaction_session_timeout', '5s', true) FROM signforms_ordering_keys WHERE id = $1 AND token = $2 FOR UPDATE`,
 	first: `SELECT id, encode(dedupe, 'hex'), ordering_key, type, subject, attempts, received, error, note, encode(body, 'hex')
 		FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1 AND state = 0 ORDER BY ordering_key_id, id LIMIT 1`,
 	tries:  `SELECT state, attempts FROM signforms_events WHERE id = $1 FOR UPDATE NOWAIT`,
@@ -56,11 +54,11 @@ var postgresDialect = dialect{
 	dueCount:      `SELECT count(*) FROM (SELECT 1 FROM signforms_ordering_keys WHERE greatest(due, lease) <= $1 LIMIT 10000) AS counted`,
 	lag:           `SELECT greatest(due, lease) FROM signforms_ordering_keys WHERE greatest(due, lease) <= $1 ORDER BY greatest(due, lease) LIMIT 1`,
 	oldest: `SELECT coalesce(min(received), 0) FROM (SELECT (SELECT e.received FROM signforms_events AS e
-			WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
-				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
+		WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
+		AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
 		FROM (SELECT id, low, lease, head FROM signforms_ordering_keys ORDER BY greatest(due, lease) LIMIT 10000) AS l) AS firsts`,
 	blocked: `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, greatest(due, lease) AS due
-			FROM signforms_ordering_keys WHERE greatest(due, lease) > $1 AND token = 0 LIMIT 10000) AS some_keys ORDER BY low LIMIT 10`,
+		FROM signforms_ordering_keys WHERE greatest(due, lease) > $1 AND token = 0 LIMIT 10000) AS some_keys ORDER BY low LIMIT 10`,
 	floors: true,
 	bytes:  func(column string) string { return "encode(" + column + ", 'hex')" },
 	in:     func(column, param string) string { return column + " = ANY(" + param + ")" },

@@ -48,21 +48,16 @@ type sqliteStore struct {
 const applicationID = 0x73667131
 
 var sqliteDialect = dialect{
-	due: `SELECT id, low, token, head, 0,
-			'' FROM signforms_ordering_keys
-		WHERE max(due, lease) <= $1 AND max(due, lease) >= $2 AND id NOT IN (SELECT value FROM json_each($3)) AND $4 > 0
-		ORDER BY max(due, lease)`,
+	due: `SELECT id, low, token, head, 0, '' FROM signforms_ordering_keys
+		WHERE max(due, lease) <= $1 AND max(due, lease) >= $2 AND id NOT IN (SELECT value FROM json_each($3)) AND $4 > 0 ORDER BY max(due, lease)`,
 	next: `SELECT max(due, lease), 0 FROM signforms_ordering_keys
 		WHERE max(due, lease) >= $1 AND id NOT IN (SELECT value FROM json_each($2)) ORDER BY max(due, lease) LIMIT 1`,
-	fence: `SELECT low, 0,
-			'' FROM signforms_ordering_keys
-		WHERE id = $1 AND token = $2`,
+	fence: `SELECT low, 0, '' FROM signforms_ordering_keys WHERE id = $1 AND token = $2`,
 	first: `SELECT id, dedupe, ordering_key, type, subject, attempts, received, error, note, body
 		FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1 AND state = 0 ORDER BY ordering_key_id, id LIMIT 1`,
-	tries:  `SELECT state, attempts FROM signforms_events WHERE id = $1`,
-	extend: `UPDATE signforms_ordering_keys SET due = max($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`,
-	ahead: `SELECT id, due, lease, since, ''
-		FROM signforms_ordering_keys WHERE max(due, lease) > $1 AND since > $2 LIMIT 500`,
+	tries:         `SELECT state, attempts FROM signforms_events WHERE id = $1`,
+	extend:        `UPDATE signforms_ordering_keys SET due = max($2, lease), token = 0, head = 0, since = $3 WHERE id = $1`,
+	ahead:         `SELECT id, due, lease, since, '' FROM signforms_ordering_keys WHERE max(due, lease) > $1 AND since > $2 LIMIT 500`,
 	locks:         `SELECT id FROM signforms_ordering_keys WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id`,
 	clock:         `SELECT seen, trusted, '' FROM signforms_queue_clock`,
 	body:          `SELECT body FROM signforms_events WHERE id = $1`,
@@ -73,11 +68,11 @@ var sqliteDialect = dialect{
 	dueCount:      `SELECT count(*) FROM (SELECT 1 FROM signforms_ordering_keys WHERE max(due, lease) <= $1 LIMIT 10000) AS counted`,
 	lag:           `SELECT max(due, lease) FROM signforms_ordering_keys WHERE max(due, lease) <= $1 ORDER BY max(due, lease) LIMIT 1`,
 	oldest: `SELECT coalesce(min(received), 0) FROM (SELECT (SELECT e.received FROM signforms_events AS e
-			WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
-				AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
+		WHERE (e.ordering_key_id, e.id) >= (l.id, l.low) AND e.ordering_key_id <= l.id AND e.state = 0
+		AND e.id <> CASE WHEN l.lease > $1 THEN abs(l.head) ELSE 0 END ORDER BY e.ordering_key_id, e.id LIMIT 1) AS received
 		FROM (SELECT id, low, lease, head FROM signforms_ordering_keys ORDER BY max(due, lease) LIMIT 10000) AS l) AS firsts`,
 	blocked: `SELECT id, low, due, count(*) OVER () FROM (SELECT id, low, max(due, lease) AS due
-			FROM signforms_ordering_keys WHERE max(due, lease) > $1 AND token = 0 LIMIT 10000) AS some_keys ORDER BY low LIMIT 10`,
+		FROM signforms_ordering_keys WHERE max(due, lease) > $1 AND token = 0 LIMIT 10000) AS some_keys ORDER BY low LIMIT 10`,
 	bytes: func(column string) string { return column },
 	in:    func(column, param string) string { return column + " IN (SELECT value FROM json_each(" + param + "))" },
 	holds: func(column, param string) string {
