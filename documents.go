@@ -1,7 +1,6 @@
 package signforms
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"time"
@@ -87,17 +86,14 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 // documents may be missing: see "Whole lists" in the package documentation, which also says what a list costs.
 // Documents that were created or changed meanwhile may or may not be among those yielded.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
-	return list[Document]{
-		limit: cmp.Or(p.Limit, allLimit),
-		id:    func(d *Document) string { return d.ID },
-		at:    func(d *Document) time.Time { return d.CreatedAt },
-		fetch: func(ctx context.Context, r paging.Request) (*Page[Document], error) {
-			p := p
-			p.Page, p.Limit = r.Page, r.Limit
-			return s.List(ctx, p)
-		},
-	}.all(ctx)
+	return list[Document]{p.Limit, (*Document).key, func(ctx context.Context, r paging.Request) (*Page[Document], error) {
+		p := p
+		p.Page, p.Limit = r.Page, r.Limit
+		return s.List(ctx, p)
+	}}.all(ctx)
 }
+
+func (d *Document) key() (id string, created time.Time) { return d.ID, d.CreatedAt }
 
 // Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a
 // template, use [RespondentsService.Get]. The answer is a list, as for List.
@@ -115,9 +111,7 @@ func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Documen
 
 // VoidResult is the result of Void.
 type VoidResult struct {
-	Message    string         `json:"message"`
-	DocumentID string         `json:"documentId"` // not documented by the service
-	Status     DocumentStatus `json:"status"`     // not documented by the service
+	Message string `json:"message"`
 	// AlreadyVoided is true when the message says "already" directly before or after "void" or "voided". An earlier
 	// attempt of the same call may have voided it.
 	AlreadyVoided bool `json:"-"`
@@ -146,8 +140,7 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	if err != nil {
 		return nil, err
 	}
-	return &VoidResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
-		AlreadyVoided: answer.alreadyVoid(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
+	return &VoidResult{Message: answer.message(), AlreadyVoided: answer.alreadyVoid(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
 }
 
 func (s *DocumentsService) page(ctx context.Context, req request, asked int) (*Page[Document], error) {

@@ -86,13 +86,13 @@ func ExampleDocumentsService_All() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(result.Status)
+		fmt.Println(result.Message)
 	}
 	// Output:
 	// 2026-11-22 Supply
 	// 2026-11-21 Offer
 	// 2026-11-20 Lease
-	// VOID
+	// Document voided successfully
 }
 
 // Voiding a document again is no error; voiding a signed one is.

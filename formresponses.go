@@ -70,23 +70,15 @@ func (s *FormResponsesService) page(ctx context.Context, req request, asked int)
 
 // All yields every response of a form. It works like [DocumentsService.All].
 func (s *FormResponsesService) All(ctx context.Context, p FormResponseListParams) iter.Seq2[*FormResponse, error] {
-	return list[FormResponse]{
-		limit: cmp.Or(p.Limit, allLimit),
-		id:    (*FormResponse).id,
-		at:    func(r *FormResponse) time.Time { return r.SubmittedAt },
-		fetch: func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
-			p := p
-			p.Page, p.Limit = r.Page, r.Limit
-			return s.List(ctx, p)
-		},
-	}.all(ctx)
+	return list[FormResponse]{p.Limit, (*FormResponse).key, func(ctx context.Context, r paging.Request) (*Page[FormResponse], error) {
+		p := p
+		p.Page, p.Limit = r.Page, r.Limit
+		return s.List(ctx, p)
+	}}.all(ctx)
 }
 
-func (r *FormResponse) id() string {
-	if r.ID != "" {
-		return r.ID
-	}
-	return r.FormResponseID
+func (r *FormResponse) key() (id string, created time.Time) {
+	return cmp.Or(r.ID, r.FormResponseID), r.SubmittedAt
 }
 
 // Get returns the response with an id, an ObjectId or a UUID, or ErrNotFound if the service has none with this id.

@@ -4,6 +4,7 @@ package signforms
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -34,8 +35,6 @@ type Page[T any] struct {
 	Total *int
 	// Time is the response's Date, the time of the service's clock; zero if the response has none.
 	Time time.Time
-	// Message is the service's message.
-	Message string
 	// Raw is the response as received.
 	Raw RawResponse `json:"-"`
 
@@ -47,7 +46,6 @@ type Page[T any] struct {
 
 // wirePage holds the fields that every list has beside its records.
 type wirePage struct {
-	Message        string          `json:"message"`
 	DocumentsCount *int            `json:"documentsCount"`
 	Pagination     *wirePagination `json:"pagination"`
 }
@@ -73,7 +71,7 @@ func pageOf[T any](ctx context.Context, c *caller, req request, asked int, out a
 
 func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
 	current := max(asked, 1)
-	p := &Page[T]{Items: items, Message: w.Message, Raw: run.last.Body, errorOf: run.errorOf}
+	p := &Page[T]{Items: items, Raw: run.last.Body, errorOf: run.errorOf}
 	p.Time, _ = http.ParseTime(run.last.Header.Get("Date"))
 	if age(run.last) > 0 {
 		p.old = cacheText(run.last)
@@ -176,9 +174,8 @@ func (f *wirePagination) more(current, items int) paging.More {
 
 // list reads all pages of a list, of up to limit records.
 type list[T any] struct {
-	limit int
-	id    func(*T) string
-	at    func(*T) time.Time // of creation
+	limit int // 0: allLimit
+	key   func(*T) (id string, created time.Time)
 	fetch func(context.Context, paging.Request) (*Page[T], error)
 }
 
@@ -187,7 +184,7 @@ func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		var last *Page[T]
 		yielded := 0
-		for step, err := range paging.All(ctx, l.limit, l.answer) {
+		for step, err := range paging.All(ctx, cmp.Or(l.limit, allLimit), l.answer) {
 			if err != nil {
 				if e, ok := errors.AsType[*Error](err); ok && errors.Is(e, ErrIncomplete) {
 					e.Yielded = yielded
@@ -226,9 +223,9 @@ func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging
 		a.Now = time.Now()
 	}
 	for i := range p.Items {
-		item := &p.Items[i]
-		a.IDs[i], a.Times[i] = recordID(l.id(item)), l.at(item)
-		if l.id(item) == "" { // a further page ends the list
+		id, created := l.key(&p.Items[i])
+		a.IDs[i], a.Times[i] = recordID(id), created
+		if id == "" { // a further page ends the list
 			a.Nameless, a.IDs[i] = true, recordID(fmt.Sprint("\x00", i))
 		}
 	}

@@ -10,9 +10,8 @@ import (
 
 // RemindResult is the result of Remind.
 type RemindResult struct {
-	Message    string         `json:"message"`
-	DocumentID string         `json:"documentId"` // not documented by the service
-	Status     DocumentStatus `json:"status"`     // not documented by the service
+	Message string         `json:"message"`
+	Status  DocumentStatus `json:"status"` // not documented by the service
 	// RemindersSent is how many signers were reminded: 0 when nobody was pending, nil when the service did not say. With
 	// nil only the HTTP status and Message tell that somebody was. Not documented by the service.
 	RemindersSent *int `json:"remindersSent"`
@@ -51,7 +50,7 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 	if err != nil {
 		return nil, err
 	}
-	return &RemindResult{Message: answer.message(), DocumentID: answer.documentID(), Status: answer.status(),
+	return &RemindResult{Message: answer.message(), Status: answer.status(),
 		RemindersSent: answer.remindersSent(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
 }
 

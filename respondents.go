@@ -1,7 +1,6 @@
 package signforms
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -86,17 +85,14 @@ func (r *Respondent) normalise(template string) {
 
 // All yields every document made from a template. It works like [DocumentsService.All].
 func (s *RespondentsService) All(ctx context.Context, p RespondentListParams) iter.Seq2[*Respondent, error] {
-	return list[Respondent]{
-		limit: cmp.Or(p.Limit, allLimit),
-		id:    func(r *Respondent) string { return r.ID },
-		at:    func(r *Respondent) time.Time { return r.CreatedAt },
-		fetch: func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
-			p := p
-			p.Page, p.Limit = r.Page, r.Limit
-			return s.List(ctx, p)
-		},
-	}.all(ctx)
+	return list[Respondent]{p.Limit, (*Respondent).key, func(ctx context.Context, r paging.Request) (*Page[Respondent], error) {
+		p := p
+		p.Page, p.Limit = r.Page, r.Limit
+		return s.List(ctx, p)
+	}}.all(ctx)
 }
+
+func (r *Respondent) key() (id string, created time.Time) { return r.ID, r.CreatedAt }
 
 // Get returns one document made from a template, or ErrNotFound if the service has none with this id, which is
 // TemplateSendResult.DocumentID. The response is a list, as for List.

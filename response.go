@@ -225,7 +225,6 @@ func reason(o call.Outcome) (code, message string) {
 type actionFields struct {
 	Message       string         `json:"message"`
 	Error         string         `json:"error"`
-	DocumentID    string         `json:"documentId"`
 	Status        DocumentStatus `json:"status"`
 	RemindersSent *int           `json:"remindersSent"`
 }
@@ -253,8 +252,6 @@ func (w *wireAction) message() string {
 func beginning(text string) string { return text[:min(len(text), call.MaxSearched)] }
 
 func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.Status).normal() }
-
-func (w *wireAction) documentID() string { return cmp.Or(w.DocumentID, w.Data.DocumentID) }
 
 func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Data.RemindersSent) }
 

@@ -183,7 +183,6 @@ func TestOddFieldsAreRead(t *testing.T) {
 		 "signers":[{"name":5,"signingOrderNo":1e99}], "":1, "-":1}]}`))
 	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
-	require.Equal(t, "7", page.Message)
 	require.Nil(t, page.Total, "documentsCount may count this page alone")
 	require.Equal(t, 2, page.Next)
 	require.Equal(t, []signforms.Document{

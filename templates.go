@@ -1,7 +1,6 @@
 package signforms
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"iter"
@@ -18,13 +17,12 @@ type TemplatesService struct{ c *caller }
 // Template is a document with roles. A send makes a document of it for the people who take the roles. A field is zero if
 // the response lacks it or has a value of another type. Page.Raw holds what this type leaves out.
 type Template struct {
-	ID             string `json:"documentId"`
-	Name           string `json:"documentName"`
-	URL            string `json:"documentUrl"`
-	AuthorEmail    string `json:"authorEmail"`
-	IsSigningOrder bool   `json:"isSigningOrder"`
-	IsArchived     bool   `json:"isArchived"`
-	Roles          []Role `json:"roles"`
+	ID          string `json:"documentId"`
+	Name        string `json:"documentName"`
+	URL         string `json:"documentUrl"`
+	AuthorEmail string `json:"authorEmail"`
+	IsArchived  bool   `json:"isArchived"`
+	Roles       []Role `json:"roles"`
 	// Respondents are documents made from the template. Which of their fields are set is not documented by the service:
 	// [RespondentsService.Get] returns the whole record.
 	Respondents []Respondent `json:"templateRespondents"`
@@ -102,17 +100,14 @@ func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Pag
 
 // All yields every template that matches. It works like [DocumentsService.All].
 func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.Seq2[*Template, error] {
-	return list[Template]{
-		limit: cmp.Or(p.Limit, allLimit),
-		id:    func(t *Template) string { return t.ID },
-		at:    func(t *Template) time.Time { return t.CreatedAt },
-		fetch: func(ctx context.Context, r paging.Request) (*Page[Template], error) {
-			p := p
-			p.Page, p.Limit = r.Page, r.Limit
-			return s.List(ctx, p)
-		},
-	}.all(ctx)
+	return list[Template]{p.Limit, (*Template).key, func(ctx context.Context, r paging.Request) (*Page[Template], error) {
+		p := p
+		p.Page, p.Limit = r.Page, r.Limit
+		return s.List(ctx, p)
+	}}.all(ctx)
 }
+
+func (t *Template) key() (id string, created time.Time) { return t.ID, t.CreatedAt }
 
 // Get returns one template with its roles, or ErrNotFound if the service has none with this id.
 func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Template, error) {

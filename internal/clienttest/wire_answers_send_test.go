@@ -71,8 +71,8 @@ func requireEngagement(t *testing.T, d signforms.Template, respondents int) {
 	d.Respondents = nil
 	require.Equal(t, signforms.Template{
 		ID: clienttest.TemplateID, Name: "Engagement letter A & B <c> \"d\" \u2028 é 😀",
-		URL:         "https://files.example.com/documents/65afe90c-6eab-4089-8a6f-5b870943305f.pdf",
-		AuthorEmail: "olga.author@example.com", IsSigningOrder: true,
+		URL:              "https://files.example.com/documents/65afe90c-6eab-4089-8a6f-5b870943305f.pdf",
+		AuthorEmail:      "olga.author@example.com",
 		Roles:            []signforms.Role{{Title: "Client", Color: "#1F6FEB"}, {Title: clienttest.OddRole, Color: "#BF3989"}},
 		TotalRespondents: 2, TotalSignedRespondents: 1,
 		CreatedAt: utc(2026, 10, 20, 8, 0, 0, 0), UpdatedAt: utc(2026, 11, 16, 9, 0, 0, 125),

@@ -22,19 +22,19 @@ var answerTests = map[string]func(*testing.T, *signforms.Client, string){
 	"list_documents_unknown":       testListDocumentsUnknown,
 	"get_document":                 testGetDocument,
 	"void_document": voids(signforms.PDFDocument(clienttest.PDFID),
-		signforms.VoidResult{Message: "Document voided successfully", DocumentID: clienttest.PDFID, Status: "VOID"}),
+		signforms.VoidResult{Message: "Document voided successfully"}),
 	"void_document_again": voids(signforms.PDFDocument(clienttest.PDFID),
-		signforms.VoidResult{Message: "Document is already voided", DocumentID: clienttest.PDFID, Status: "VOID", AlreadyVoided: true}),
+		signforms.VoidResult{Message: "Document is already voided", AlreadyVoided: true}),
 	"void_document_message_only": voids(signforms.PDFDocument(clienttest.PDFID), signforms.VoidResult{Message: "Document voided successfully"}),
 	"void_template_document": voids(signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID),
-		signforms.VoidResult{Message: "Document voided successfully", DocumentID: clienttest.TemplateID, Status: "VOID"}),
+		signforms.VoidResult{Message: "Document voided successfully"}),
 	"send_reminder": reminds(signforms.PDFDocument(clienttest.PDFID),
-		signforms.RemindResult{Message: "Reminder sent successfully", DocumentID: clienttest.PDFID, Status: "PENDING", RemindersSent: new(1)}),
+		signforms.RemindResult{Message: "Reminder sent successfully", Status: "PENDING", RemindersSent: new(1)}),
 	"send_reminder_nobody": reminds(signforms.PDFDocument(paidID),
-		signforms.RemindResult{Message: "No signer is pending", DocumentID: paidID, Status: "PAID", RemindersSent: new(0)}),
+		signforms.RemindResult{Message: "No signer is pending", Status: "PAID", RemindersSent: new(0)}),
 	"send_reminder_message_only": reminds(signforms.PDFDocument(clienttest.PDFID), signforms.RemindResult{Message: "Reminder sent successfully"}),
 	"send_reminder_template_document": reminds(signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID),
-		signforms.RemindResult{Message: "Reminder sent successfully", DocumentID: clienttest.TemplateID, Status: "PENDING", RemindersSent: new(2)}),
+		signforms.RemindResult{Message: "Reminder sent successfully", Status: "PENDING", RemindersSent: new(2)}),
 	"list_templates":               testListTemplates,
 	"list_templates_aliases":       testListTemplatesAliases,
 	"get_template":                 testGetTemplate,
@@ -91,7 +91,6 @@ func testListDocuments(t *testing.T, c *signforms.Client, raw string) {
 	page, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
 	require.NoError(t, err)
 	require.Equal(t, raw, string(page.Raw))
-	require.Equal(t, "Documents fetched successfully", page.Message)
 	require.Equal(t, new(8), page.Total)
 	require.Zero(t, page.Next)
 

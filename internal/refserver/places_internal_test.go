@@ -97,7 +97,7 @@ var effects = map[signforms.Operation]func(*testing.T, *world, *signforms.Client
 	signforms.OpVoidDocument: func(t *testing.T, w *world, c *signforms.Client) (got []string) {
 		for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.documents[0]), signforms.TemplateDocument(w.template, w.offer(t))} {
 			result, err := c.Documents.Void(t.Context(), ref)
-			got = append(got, said(err, func() string { return string(result.Status) }))
+			got = append(got, said(err, func() string { return result.Message }))
 		}
 		return got
 	},
