@@ -39,7 +39,10 @@ func (d *damaged) fetch(ctx context.Context, r paging.Request) ([]record, paging
 		d.most = max(d.most, *a.Total)
 	}
 	if a.Pages != nil {
-		d.pages = (*a.Pages-1)*size + 1
+		d.pages = 0 // one page may be empty
+		if *a.Pages > 1 {
+			d.pages = (*a.Pages-1)*size + 1
+		}
 		d.more = max(d.more, d.pages)
 	}
 	if a.More == paging.Promised {
