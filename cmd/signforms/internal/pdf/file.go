@@ -384,9 +384,19 @@ func (f *file) resolve(v value) value {
 	return nil
 }
 
+// present returns what resolve does. A reference to an object that does not exist is an error, because some viewers
+// search for the object then.
+func (f *file) present(v value) value {
+	found := f.resolve(v)
+	if found == nil && v != nil {
+		f.fail("%.20q refers to an object that does not exist", v)
+	}
+	return found
+}
+
 // dict returns the dictionary that a value is or refers to, or nil if there is none.
 func (f *file) dict(v value) dict {
-	if v = f.resolve(v); v == nil {
+	if v = f.present(v); v == nil {
 		return nil
 	}
 	if !v.isDict() {
@@ -402,7 +412,7 @@ func (f *file) dict(v value) dict {
 
 // array returns the elements of the array that a value is or refers to.
 func (f *file) array(v value) []value {
-	if v = f.resolve(v); v == nil {
+	if v = f.present(v); v == nil {
 		return nil
 	}
 	if v[0] != '[' {

@@ -219,12 +219,12 @@ func (d *document) isSigned(fields []value, kind string, seen map[int]bool) bool
 			continue
 		}
 		seen[number] = true
-		entries := d.dict(field)
+		entries := d.resolve(field).dict()
 		own := kind
 		if name := d.resolve(entries.get("FT")); name != nil {
 			own = name.name()
 		}
-		if own == "Sig" && entries.get("V") != nil || d.isSigned(d.array(entries.get("Kids")), own, seen) {
+		if own == "Sig" && entries.get("V") != nil || d.isSigned(d.resolve(entries.get("Kids")).elements(), own, seen) {
 			return true
 		}
 	}

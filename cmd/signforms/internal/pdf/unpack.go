@@ -24,7 +24,7 @@ func (f *file) unpack(o object) []byte {
 	for i, name := range f.list(d.get("Filter")) {
 		settings := map[string]int{}
 		if i < len(parameters) {
-			for _, e := range f.dict(parameters[i]) {
+			for _, e := range f.resolve(parameters[i]).dict() {
 				if n, ok := natural(string(f.resolve(e.value))); ok {
 					settings[e.key.name()] = n
 				}
@@ -48,7 +48,7 @@ func (f *file) unpack(o object) []byte {
 
 // list returns the elements of an array, or a value that stands for an array of one.
 func (f *file) list(v value) []value {
-	if v = f.resolve(v); v == nil || v[0] == '[' {
+	if v = f.present(v); v == nil || v[0] == '[' {
 		return f.array(v)
 	}
 	return []value{v}

@@ -93,6 +93,8 @@ func TestFinish_numbers(t *testing.T) {
 func TestInspect_errors(t *testing.T) {
 	plain := build(catalog, tree, lease, leaseText)
 	edit := func(from, to string) []byte { return bytes.Replace(plain, []byte(from), []byte(to), 1) }
+	gone := bytes.Clone(plain)
+	copy(gone[bytes.LastIndex(gone, []byte("trailer"))-20:], "0000000000 00001 f")
 	older := fmt.Appendf(bytes.Clone(edit("/Root 1 0 R", "/Encrypt<</V 1>>/Root 1 0 R")), "xref\n0 0\ntrailer\n<</Root 1 0 R/Prev %d>>\nstartxref\n%d\n%%%%EOF\n",
 		bytes.LastIndex(plain, []byte("xref\n0 ")), len(plain)+len("/Encrypt<</V 1>>"))
 	for name, c := range map[string]struct {
@@ -114,6 +116,7 @@ func TestInspect_errors(t *testing.T) {
 		"content that is no text": {build(catalog, tree, lease, stream("/Filter/DCTDecode", []byte("x"))), pdf.ErrDamaged, `"DCTDecode" is no filter for text`},
 		"content cut short":       {build(catalog, tree, lease, stream("/Filter/FlateDecode", []byte("x\x9c\x4a"))), pdf.ErrDamaged, "unexpected EOF"},
 		"resources of two":        {build(catalog, "<</Type/Pages/Count 1/Kids[3 0 R]/Resources<</XObject<</A 4 0 R>>>>>>", lease, leaseText), pdf.ErrDamaged, "merge in different ways"},
+		"content that is gone":    {gone, pdf.ErrDamaged, "does not exist"},
 		"encrypted once":          {older, pdf.ErrEncrypted, ""},
 		"certified":               {build("<</Type/Catalog/Pages 2 0 R/Perms<</DocMDP 5 0 R>>>>", tree, lease, leaseText, "<<>>"), pdf.ErrCertified, ""},
 		"XFA to be rendered":      {build("<</Type/Catalog/Pages 2 0 R/NeedsRendering true>>", tree, lease, leaseText), pdf.ErrDynamicForm, ""},
