@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bound makes the kernel enforce the bounds of this process. What the Go runtime has reserved up to now does not count.
+// bound makes the kernel enforce the bounds of this process. What the Go runtime has reserved up to now does not count,
+// nor do the stacks of the threads that it may start.
 // When memory runs out in a container, the kernel ends this process rather than the sandbox.
 func bound(memory uint64) error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // fails only where there is no /proc
@@ -18,6 +19,7 @@ func bound(memory uint64) error {
 			return err
 		}
 	}
+	memory += stacks
 	page := uint64(os.Getpagesize())
 	errs := []error{lower(unix.RLIMIT_DATA, data*page+memory), lower(unix.RLIMIT_CPU, maxCPU), lower(unix.RLIMIT_CORE, 0)}
 	if space > 0 {

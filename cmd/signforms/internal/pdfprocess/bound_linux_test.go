@@ -36,7 +36,7 @@ func TestBoundedBeforeItReads(t *testing.T) {
 	data, err := strconv.ParseUint(string(found[1]), 10, 64)
 	require.NoError(t, err)
 	require.Greater(t, data, uint64(memory)<<20, "what the runtime has at the start does not count")
-	require.Less(t, data, uint64(memory+300*pdfprocess.Overhead)<<20)
+	require.Less(t, data, uint64(memory+428*pdfprocess.Overhead)<<20)
 	require.Regexp(t, regexp.MustCompile(`Max cpu time +10 +11 `), string(limits))
 	require.Regexp(t, regexp.MustCompile(`Max address space +[0-9]`), string(limits))
 	require.NoError(t, in.Close())

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -156,6 +157,10 @@ func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err e
 	return a, a.err()
 }
 
+// runtimeBounds keep the runtime small. Without them it has a thread for each processor, and with cgo each thread
+// reserves 64 MB for C's memory, which has nothing to do with the file.
+var runtimeBounds = []string{"GOMAXPROCS=2", "MALLOC_ARENA_MAX=1"}
+
 // command returns the command that starts this program as a process for one PDF. The process gets no other variable: it
 // needs none.
 func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
@@ -171,7 +176,7 @@ func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
 	}
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Args = []string{os.Args[0], "(PDF)"} // for those who list processes
-	cmd.Env = append([]string{variable + "=" + strconv.Itoa(k.memory)}, environment...)
+	cmd.Env = slices.Concat([]string{variable + "=" + strconv.Itoa(k.memory)}, runtimeBounds, environment)
 	cmd.WaitDelay = time.Second
 	return cmd, nil
 }

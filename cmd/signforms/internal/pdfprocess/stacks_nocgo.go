@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package pdfprocess
+
+const stacks = 0
