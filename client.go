@@ -26,7 +26,7 @@ type Client struct {
 // caller makes the calls of a client.
 type caller struct {
 	base       string
-	calls      call.Settings
+	calls      *call.Client
 	options    Options
 	operations map[Operation]operation
 	budget     *reminderlimit.Budget
@@ -57,12 +57,12 @@ func New(baseURL, apiKey string, opts *Options) (*Client, error) {
 	}
 	c := &caller{
 		base: base, options: o, operations: ops, budget: newBudget(o.LimitStore, o.AttemptTimeout, base, apiKey),
-		calls: call.Settings{
+		calls: call.New(call.Settings{
 			Transport: o.Transport, Key: call.NewSecret(apiKey), WorkspaceID: o.WorkspaceID,
 			UserAgent:      strings.TrimSpace(o.UserAgent + " signforms-go/" + Version()),
 			AttemptTimeout: o.AttemptTimeout, MaxAttempts: o.MaxAttempts,
 			RetryWaitMin: o.RetryWaitMin, RetryWaitMax: o.RetryWaitMax,
-		},
+		}),
 	}
 	return &Client{&DocumentsService{c}, &TemplatesService{c}, &RespondentsService{c}, &FormsService{c}, &FormResponsesService{c}, c}, nil
 }

@@ -3,6 +3,7 @@
 package call
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -87,45 +88,66 @@ func (o Outcome) MayBeDone() bool {
 	return !refused && !o.unaccepted
 }
 
-// run is one call on its way through its attempts.
+// Client makes calls with its settings. It is safe for concurrent use.
+type Client struct {
+	Settings
+	loop retryablehttp.Client
+}
+
+// New returns a client. The loop over attempts is go-retryablehttp's, and the functions given to it are the policy.
+// attempts is its transport: it makes an attempt and keeps the outcome in the call's run.
+func New(s Settings) *Client {
+	c := &Client{Settings: s}
+	c.loop.HTTPClient = &http.Client{
+		Transport:     attempts{},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	c.loop.RetryMax = s.MaxAttempts - 1
+	c.loop.CheckRetry = checkRetry
+	c.loop.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	return c
+}
+
+// run is the state of a call. It is the value of runKey in the context of the call's requests.
 type run struct {
-	*Settings
+	*Client
 	Request
 	last     Outcome
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	// closingFailed: the last answer was 429, and the store could not close the budget: nothing delays a further attempt.
 	closingFailed bool
-
-	loop   retryablehttp.Client // here, as the two below are, to be allocated with the run
-	client http.Client
-	first  retryablehttp.Request
+	wait          time.Duration // before the next attempt
 }
 
-// Do makes the call. Its error says that no request can be made of the Request. The loop is go-retryablehttp's:
-// RoundTrip makes an attempt and keeps its outcome in r.last, and checkRetry decides whether and when another follows.
-func (s *Settings) Do(ctx context.Context, request Request) (_ Outcome, err error) {
-	r := &run{Settings: s, Request: request}
-	if r.first.Request, err = http.NewRequestWithContext(ctx, r.Method, r.URL, nil); err != nil {
+type runKey struct{}
+
+// Do makes a call. Its error says that no request can be made of the Request. The outcome never comes from an error of
+// net/http's Client, which quotes the URL where it cannot parse a Location.
+func (c *Client) Do(ctx context.Context, request Request) (Outcome, error) {
+	r := &run{Client: c, Request: request}
+	first, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
+	if err != nil {
 		return Outcome{}, err
 	}
-	r.client.Transport = r
-	r.loop.HTTPClient = &r.client
-	r.loop.RetryMax = s.MaxAttempts - 1
-	r.loop.CheckRetry = r.checkRetry
-	r.loop.Backoff = func(least, _ time.Duration, _ int, _ *http.Response) time.Duration { return least }
-	r.loop.ErrorHandler = retryablehttp.PassthroughErrorHandler
-	if _, err := r.loop.Do(&r.first); err != nil && ctx.Err() != nil {
+	// Backoff gets no context, so it has to belong to the call. A Client cannot be copied as a whole.
+	loop := retryablehttp.Client{
+		HTTPClient: c.loop.HTTPClient, RetryMax: c.loop.RetryMax, CheckRetry: c.loop.CheckRetry, ErrorHandler: c.loop.ErrorHandler,
+		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return r.wait },
+	}
+	_, err = loop.Do(&retryablehttp.Request{Request: first.WithContext(context.WithValue(ctx, runKey{}, r))})
+	if err != nil && ctx.Err() != nil {
 		r.last.Stopped = ctx.Err() // it may have ended between attempts, which the last one does not show
 	}
 	return r.last, nil
 }
 
-// answered stands for any answer: net/http would repeat a POST on a 307, out of sight of checkRetry.
-var answered = &http.Response{StatusCode: http.StatusOK, Body: http.NoBody} // never changed
+// attempts makes the attempts of calls. It has no CloseIdleConnections, which go-retryablehttp would call after failures.
+type attempts struct{}
 
 // RoundTrip makes one attempt: it takes a slot where one is needed, sends, reads everything and settles.
-func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
+func (attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
+	r := ctx.Value(runKey{}).(*run)
 	if r.last.Stopped = ctx.Err(); r.last.Stopped != nil {
 		return nil, r.last.Stopped
 	}
@@ -141,7 +163,8 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 		start = slot.At // else a slow store or a stalled process could keep the attempt going longer than its slot
 	}
 	number := r.last.Attempts + 1
-	r.last = r.attempt(req, start.Add(r.AttemptTimeout))
+	var response *http.Response
+	r.last, response = r.attempt(req, start.Add(r.AttemptTimeout))
 	r.last.Attempts, r.last.SlotWait = number, slot.Waited
 	if r.Budget != nil {
 		r.settle(ctx, slot)
@@ -153,7 +176,7 @@ func (r *run) RoundTrip(req *http.Request) (*http.Response, error) {
 	if r.last.Err != nil {
 		return nil, r.last.Err
 	}
-	return answered, nil
+	return response, nil
 }
 
 // settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for now.
@@ -170,19 +193,35 @@ func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 	r.Budget.Settle(ctx, slot, keep)
 }
 
-// attempt sends the request once and reads the whole answer, all before the deadline.
-func (r *run) attempt(req *http.Request, deadline time.Time) Outcome {
-	ctx, cancel := context.WithDeadline(req.Context(), deadline)
+// attempt sends the request once and reads the whole response, all before the deadline. Its trace bounds how often
+// net/http sends the request. net/http repeats requests after a lost connection (HTTP/1.1) or after a reset stream or
+// GOAWAY (HTTP/2), and checkRetry would not know. It never repeats a request whose body it cannot rewind, so a body here
+// has no GetBody. It may repeat a request without a body: see writeTrace.
+func (r *run) attempt(req *http.Request, deadline time.Time) (out Outcome, response *http.Response) {
+	call := req.Context()
+	ctx, cancel := context.WithDeadline(call, deadline)
 	defer cancel()
-	out := Outcome{Err: ctx.Err(), unaccepted: true} // a slow limit store may have used up the attempt's time
+	out = Outcome{Err: ctx.Err(), unaccepted: true} // a slow limit store may have used up the attempt's time
 	if out.Err == nil {
-		out = r.send(req.WithContext(ctx))
+		trace := &writeTrace{most: 1, cancel: cancel, copied: r.Body == nil}
+		trace.deadline, _ = ctx.Deadline()
+		req = req.WithContext(trace.context(ctx))
+		req.Header = r.header()
+		if r.Body != nil {
+			trace.bodyRead = make(chan struct{})
+			req.Body, req.ContentLength = &fencedBody{bytes.NewReader(r.Body), trace}, int64(len(r.Body))
+		}
+		if r.Class == Safe && r.Method == http.MethodGet {
+			trace.most = maxReads
+		}
+		out, response = r.exchange(req)
+		out = trace.judge(ctx, out)
 	}
 	if out.Err != nil {
-		out.timedOut = ctx.Err() != nil && req.Context().Err() == nil
-		if err := req.Context().Err(); err != nil && !errors.Is(out.Err, err) {
+		out.timedOut = errors.Is(ctx.Err(), context.DeadlineExceeded) && call.Err() == nil
+		if err := call.Err(); err != nil && !errors.Is(out.Err, err) {
 			out.Err = errors.Join(err, out.Err)
 		}
 	}
-	return out
+	return out, response
 }

@@ -18,27 +18,6 @@ const (
 	MaxError  = 64 << 10
 )
 
-// send hands the request to the transport, with a trace that bounds how often net/http sends it. net/http repeats
-// requests after a lost connection (HTTP/1.1) or after a reset stream or GOAWAY (HTTP/2), and checkRetry would not know.
-// It never repeats a request whose body it cannot rewind, so a body here has no GetBody. It may repeat a request without
-// a body: see writeTrace.
-func (r *run) send(req *http.Request) Outcome {
-	req.Header = r.header()
-	trace := &writeTrace{most: 1}
-	trace.deadline, _ = req.Context().Deadline()
-	if r.Body != nil {
-		trace.bodyRead = make(chan struct{})
-		req.Body, req.ContentLength = &fencedBody{bytes.NewReader(r.Body), trace}, int64(len(r.Body))
-	}
-	trace.copied = r.Body == nil
-	if r.Class == Safe && r.Method == http.MethodGet {
-		trace.most = maxReads
-	}
-	ctx, cancel := context.WithCancel(req.Context())
-	defer cancel()
-	return trace.judge(req.Context(), r.exchange(trace.watch(req.WithContext(ctx), cancel)))
-}
-
 // header is made for each attempt: a transport may add to it, and may still read it after it has returned.
 func (r *run) header() http.Header {
 	values := []string{"application/json", r.UserAgent, r.Key.Reveal(), r.ID}
@@ -60,8 +39,8 @@ func (r *run) header() http.Header {
 	return h
 }
 
-// exchange hands the request to the transport and reads the answer.
-func (r *run) exchange(req *http.Request) Outcome {
+// exchange hands the request to the transport and reads the response. The response that it returns has no body any longer.
+func (r *run) exchange(req *http.Request) (Outcome, *http.Response) {
 	transport := r.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
@@ -74,21 +53,22 @@ func (r *run) exchange(req *http.Request) Outcome {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
 			err = urlErr.Err // its text holds the URL with the query
 		}
-		return Outcome{Err: err}
+		return Outcome{Err: err}, nil
 	}
 	out := Outcome{Status: resp.StatusCode, Header: resp.Header}
-	if resp.Body == nil { // which http.Client accepts from a fake too
-		resp.Body = http.NoBody
+	body := resp.Body
+	if resp.Body = http.NoBody; body == nil { // which http.Client accepts from a fake too
+		body = http.NoBody
 	}
 	if out.Status < 200 { // a 101 hands over the connection: its body may never end, not even with the context
-		resp.Body.Close()
-		return out
+		body.Close()
+		return out, resp
 	}
 	limit := int64(MaxError)
 	if out.Status/100 == 2 {
 		limit = maxAnswer
 	}
-	out.Body, err = readBody(resp, limit)
+	out.Body, err = readBody(body, resp.ContentLength, limit)
 	switch {
 	case out.Status/100 != 2: // the status says enough, however much of the body came
 		out.Body = out.Body[:min(int64(len(out.Body)), limit)]
@@ -97,7 +77,7 @@ func (r *run) exchange(req *http.Request) Outcome {
 	case int64(len(out.Body)) > limit:
 		out.Err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB: ask for fewer records at once with Limit", maxAnswer>>20), true
 	}
-	return out
+	return out, resp
 }
 
 // NoAnswerText is the text of an error about an attempt that has an Err.
@@ -118,13 +98,13 @@ func (o Outcome) NoAnswerText(timeout time.Duration) string {
 }
 
 // readBody reads up to limit+1 bytes, drains a little more so that the connection can be reused, and closes the body.
-func readBody(resp *http.Response, limit int64) ([]byte, error) {
-	defer resp.Body.Close()
+func readBody(body io.ReadCloser, announced, limit int64) ([]byte, error) {
+	defer body.Close()
 	var buf bytes.Buffer
-	buf.Grow(int(min(max(resp.ContentLength, 0), 1<<20)) + bytes.MinRead)
-	_, err := buf.ReadFrom(io.LimitReader(resp.Body, limit+1))
+	buf.Grow(int(min(max(announced, 0), 1<<20)) + bytes.MinRead)
+	_, err := buf.ReadFrom(io.LimitReader(body, limit+1))
 	if err == nil && int64(buf.Len()) > limit {
-		_, _ = io.CopyN(io.Discard, resp.Body, MaxError) // an error here costs only the connection
+		_, _ = io.CopyN(io.Discard, body, MaxError) // an error here costs only the connection
 	}
 	return buf.Bytes(), err
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -198,25 +199,29 @@ func TestTruncatedErrors(t *testing.T) {
 }
 
 func TestRedirectsAreNeverFollowed(t *testing.T) {
-	for _, status := range []int{301, 302, 303, 307, 308} {
-		for _, call := range clienttest.Calls {
-			var elsewhere atomic.Int64
-			other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
-			c, seen := handlerClient(t, func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Location", other.URL+"/moved?token=abc")
-				w.WriteHeader(status)
-			})
-			err := call.Do(t.Context(), c)
-			other.Close()
-			require.Zero(t, elsewhere.Load(), "%s followed a %d", call.Name, status)
-			require.EqualValues(t, 1, seen.Load())
-			e := clienttest.AsError(t, err)
-			require.Equal(t, status, e.StatusCode)
-			require.Equal(t, "redirected, which is never followed: correct the base URL or the endpoint", e.Message)
-			if call.SendsMail() {
-				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-			} else {
-				clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+	var elsewhere atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	for _, location := range []string{other.URL + "/moved?token=abc", "", "http://[moved?token=abc"} {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			for _, call := range clienttest.Calls {
+				t.Run(fmt.Sprintf("%s/%d/%s", location, status, call.Name), func(t *testing.T) {
+					c, seen := handlerClient(t, func(w http.ResponseWriter, r *http.Request) {
+						w.Header().Set("Location", location)
+						w.WriteHeader(status)
+					})
+					err := call.Do(t.Context(), c)
+					require.Zero(t, elsewhere.Load())
+					require.EqualValues(t, 1, seen.Load())
+					e := clienttest.AsError(t, err)
+					require.Equal(t, status, e.StatusCode)
+					require.Equal(t, "redirected, which is never followed: correct the base URL or the endpoint", e.Message)
+					if call.SendsMail() {
+						clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+					} else {
+						clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+					}
+				})
 			}
 		}
 	}

@@ -33,7 +33,7 @@ const (
 
 // retriable reports whether a failed attempt may be followed by another, as the documentation of package signforms
 // says. Which request was provably not written, trace.go tells, and call.go where the store took the whole attempt. A
-// context that has ended needs no case: Do's loop stops then.
+// context that has ended needs no case: the loop stops then.
 func (o Outcome) retriable(class Class) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](o.Err)
 	switch {
@@ -47,25 +47,24 @@ func (o Outcome) retriable(class Class) bool {
 	return slices.Contains(retryStatuses, o.Status)
 }
 
-// checkRetry decides whether there is another attempt, and tells the loop how long to wait for it. After
-// Settings.MaxAttempts there is none: Do stops the loop. A success is repeated where Request.Again asks for it: a void whose answer leaves a doubt.
-func (r *run) checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+// checkRetry decides whether there is another attempt, and how long to wait for it, by the outcome of the last one. Its
+// arguments do not count: a response has been read, and an error of net/http's Client may quote the URL. A success is
+// repeated where Request.Again asks for it, as for a void whose response leaves a doubt.
+func checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
+	r := ctx.Value(runKey{}).(*run)
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
 	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {
 		return false, nil
 	}
-	r.loop.RetryWaitMin = r.wait()
-	if r.loop.RetryWaitMin > r.RetryWaitMax {
-		return false, nil
-	}
+	r.wait = r.nextWait()
 	deadline, ok := ctx.Deadline()
-	return !ok || time.Until(deadline) > r.loop.RetryWaitMin, nil
+	return r.wait <= r.RetryWaitMax && (!ok || time.Until(deadline) > r.wait), nil
 }
 
-// wait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of
+// nextWait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of
 // RetryWaitMin. A reminder that was answered 429 has closed the budget: the next attempt waits for a slot, at most
 // Request.MaxWait. By default that is 0, and the call ends with the 429, unless its Retry-After is 0.
-func (r *run) wait() time.Duration {
+func (r *run) nextWait() time.Duration {
 	least, most := r.RetryWaitMin/2, r.RetryWaitMax
 	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {
 		if reminderlimit.ClosedFor(RetryAfter(r.last.Header)) >= least {

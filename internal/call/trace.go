@@ -24,7 +24,7 @@ import (
 type writeTrace struct {
 	most     int // how often the request may be sent
 	deadline time.Time
-	cancel   context.CancelFunc
+	cancel   context.CancelFunc // ends the context of the request
 
 	mu          sync.Mutex
 	gettingConn bool
@@ -53,17 +53,15 @@ var (
 	errReadTooOften = fmt.Errorf("the request was sent %d times and each time lost without a response", maxReads)
 )
 
-// watch returns the request with the trace in it, for a transport to send. The trace calls cancel, which must end the
-// request's context, to stop it.
-func (t *writeTrace) watch(req *http.Request, cancel context.CancelFunc) *http.Request {
-	t.cancel = cancel
-	return req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+// context returns ctx with the trace in it. The trace calls cancel, which must end ctx, to stop the request.
+func (t *writeTrace) context(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:          func(string) { t.note(&t.gettingConn) },
 		GotConn:          t.foundConn,
 		WroteHeaderField: t.wroteField,
 		WroteHeaders:     func() { t.note(&t.wrote) },
 		WroteRequest:     func(httptrace.WroteRequestInfo) { t.note(&t.wrote) },
-	}))
+	})
 }
 
 // note may be called under a lock of net/http.
