@@ -47,11 +47,8 @@ func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error
 		return nil, err
 	}
 	var answer []byte
-	err = c.caller.observed(ctx, opRequest, func(ctx context.Context) error {
-		run, err := c.caller.send(ctx, request{method: doRequest}, wire)
-		if err == nil {
-			answer, err = run.decoded(out)
-		}
+	_, err = c.caller.perform(ctx, request{method: doRequest, wire: wire}, func(r *run) (err error) {
+		answer, err = r.decoded(out)
 		return err
 	})
 	return answer, err
@@ -132,6 +129,7 @@ type request struct {
 	body    any
 	maxWait time.Duration           // for slots of the reminder budget, as Options.ReminderMaxWait
 	again   func(call.Outcome) bool // as call.Request.Again
+	wire    call.Request            // of Client.Do, which has no inputs
 }
 
 // run is a call that was made.
@@ -144,38 +142,30 @@ type run struct {
 	stopped error // why no further attempt was made: no slot, or the context ended
 }
 
-// perform makes one call. read reads a response with a status of success and decides what it means.
-func (c *caller) perform(ctx context.Context, req request, read func(*run) error) (r *run, err error) {
-	err = c.observed(ctx, req.op, func(ctx context.Context) error {
-		wire, err := c.wireOf(req)
-		if err != nil {
-			return err
-		}
-		if r, err = c.send(ctx, req, wire); err != nil {
-			return err
-		}
-		return read(r)
-	})
-	return r, err
-}
-
 // errPanicked is what Options.OnCall hears at the end of a call that did not return.
 var errPanicked = errors.New("the call did not return: a hook or the Transport panicked or ended its goroutine")
 
-// observed makes the call and tells Options.OnCall of its start and its end.
-func (c *caller) observed(ctx context.Context, op Operation, do func(context.Context) error) error {
-	if c.options.OnCall == nil {
-		return do(ctx)
+// perform makes one call. read reads a response with a status of success and decides what it means.
+func (c *caller) perform(ctx context.Context, req request, read func(*run) error) (*run, error) {
+	result := errPanicked
+	if hook := c.options.OnCall; hook != nil {
+		var end func(error)
+		ctx, end = hook(ctx, req.op)
+		defer func() { end(result) }()
 	}
-	ctx, end := c.options.OnCall(ctx, op)
-	err := errPanicked
-	defer func() { end(err) }()
-	err = do(ctx)
-	return err
+	r, err := c.send(ctx, req)
+	if err == nil {
+		err = read(r)
+	}
+	result = err
+	return r, err
 }
 
 // wireOf returns what an operation's request is on the wire.
 func (c *caller) wireOf(req request) (call.Request, error) {
+	if req.op == opRequest {
+		return req.wire, nil
+	}
 	op := c.operations[req.op]
 	path, problem := op.fillPath(req.in)
 	if problem != "" {
@@ -205,7 +195,11 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 }
 
 // send makes the call. The outcome of the run that it returns is a success.
-func (c *caller) send(ctx context.Context, req request, wire call.Request) (*run, error) {
+func (c *caller) send(ctx context.Context, req request) (*run, error) {
+	wire, err := c.wireOf(req)
+	if err != nil {
+		return nil, err
+	}
 	r := &run{request: req, c: c, class: wire.Class, id: wire.ID}
 	if hook := c.options.OnAttempt; hook != nil {
 		wire.Attempted = func(ctx context.Context, o call.Outcome) {
@@ -213,7 +207,6 @@ func (c *caller) send(ctx context.Context, req request, wire call.Request) (*run
 				SlotWait: o.SlotWait, Duration: o.Duration})
 		}
 	}
-	var err error
 	if r.last, err = c.calls.Do(ctx, wire); err != nil {
 		return nil, req.refusal(err.Error()) // only a nil context fails here: New has checked the parts of the URL
 	}
