@@ -46,6 +46,7 @@
 // All processes go by one time, which setting a wall clock does not change: the database's on Postgres; on SQLite that
 // of the machine's start, as it was read when the file was first opened after it. When a clock has jumped, or no worker
 // has run for more than 25 hours, the times for which something is kept begin anew.
+// [Options.Exclusive] makes a SQLite file follow the clock of one process, or of a bubble of testing/synctest.
 //
 // # Erasing
 //

@@ -216,7 +216,7 @@ var ErrLost = errors.New("queue: the event is not this function's any more")
 //
 // If tx is committed, the event has been processed, whatever the function returns then and even if the process dies. If
 // it is not, the try has failed, even if the function returns nil. Call Complete last, and commit at once: until tx
-// ends, no worker gets further with the ordering key, and the server ends it by itself only if the DSN sets
+// ends, no worker gets further with the ordering key, and the server ends it by itself only if the role or DSN sets
 // idle_in_transaction_session_timeout. It may still be committed when the lease has ended; Complete of another worker
 // then returns [ErrLost]. A queue in a SQLite file returns an error, because its transactions are its own.
 func Complete(ctx context.Context, tx pgx.Tx) error {
