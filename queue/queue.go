@@ -68,7 +68,7 @@ func OpenSQLite(path string, opts *Options) (*Queue, error) {
 //
 // Close does not close the pool. The pool should have a connection for each request that is being stored and for each
 // worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other
-// processes store. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
+// processes store, and counts and searches take two. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err == nil && s.Exclusive {
