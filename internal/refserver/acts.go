@@ -44,6 +44,17 @@ func (a Actor) View() error {
 // Sign signs the document, filling in the fields. The last signature completes it. It is an error when a required field
 // of the signer is missing, or when a value names none of the signer's fields or is not of the field's kind.
 func (a Actor) Sign(fields ...FieldValue) error {
+	if check := a.server.options.CheckValues; check != nil && len(fields) > 0 {
+		if d, ok := a.server.FindDocument(a.document); ok {
+			d.Values = nil
+			for _, v := range fields {
+				d.Values = append(d.Values, SignedValue{SignerID: a.signer, FieldValue: v})
+			}
+			if err := check(d); err != nil {
+				return err
+			}
+		}
+	}
 	p := signing.SignParams{From: a.from, Values: convertAll(fields, internalFieldValue)}
 	return a.server.act(a.document, func(d signing.Document, at time.Time) (signing.Change, error) {
 		return d.Sign(a.signer, p, at)

@@ -77,6 +77,10 @@ type Options struct {
 	// after 20 seconds, or when the server closes.
 	Finish func(ctx context.Context, d DocumentState) ([]byte, error)
 
+	// CheckValues, unless nil, refuses what a signer has filled in before it is kept. d is the document with the values,
+	// and without those that others have filled in. An error that matches [ErrInvalid] tells the signer why.
+	CheckValues func(d DocumentState) error
+
 	// DialWebhook, unless nil, makes the connections over which webhooks are delivered, as [net.Dialer.DialContext] does.
 	// It can refuse targets or reach them in another way. When it returns an error, the attempt fails with it. It is not
 	// used with a Network.

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"time"
+	"unicode/utf8"
 )
 
 // Finish makes the file of a completed document: the bytes of the original, then an update with the marks, the pages of
@@ -33,6 +34,32 @@ func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	u.put(u.catalogAt, u.permissions().text())
 	u.end()
 	return u.out, u.err
+}
+
+// TooLong is a text that does not fit into its box.
+type TooLong struct {
+	Text string
+	Fits int // how many of its characters do
+}
+
+// FindTooLong returns the first text of marks that does not fit into its box in the smallest size, or nil.
+func FindTooLong(original []byte, marks []Mark) (found *TooLong, err error) {
+	defer damagedIfPanics(&err)
+	d, err := openDocument(original)
+	if err != nil {
+		return nil, err
+	}
+	c := newCanvas()
+	for _, m := range marks {
+		if m.Page < 1 || m.Page > len(d.pages) {
+			return nil, errNoPage
+		}
+		page := d.pages[m.Page-1]
+		if fits := c.fitting(m.Text, m.font(), m.Width*page.Width, m.Height*page.Height); fits < utf8.RuneCountInString(m.Text) {
+			return &TooLong{Text: m.Text, Fits: fits}, nil
+		}
+	}
+	return nil, nil
 }
 
 func (d *document) finish(marks []Mark, cert Certificate, sealer *Sealer) ([]byte, error) {

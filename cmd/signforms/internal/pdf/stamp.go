@@ -115,13 +115,26 @@ func (c *canvas) fit(x, y, w, h float64, text, font string) {
 }
 
 // sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a box. If it fits in no
-// size, sizeFor returns the smallest. A binary search, because wrapping a long text takes tens of milliseconds.
+// of them, sizeFor goes on to smaller ones. A binary search, because wrapping a long text takes tens of milliseconds.
 func (c *canvas) sizeFor(text, font string, w, h float64) float64 {
 	sizes := textSizes(h)
-	return sizes[sort.Search(len(sizes)-1, func(i int) bool {
-		lines := c.wrap(text, font, sizes[i], w)
-		return float64(len(lines))*sizes[i]*leading <= h+0.01 && c.widest(lines, font, sizes[i]) <= w
-	})]
+	size := sizes[sort.Search(len(sizes)-1, func(i int) bool { return c.fits(text, font, sizes[i], w, h) })]
+	for size > 0.1 && !c.fits(text, font, size, w, h) { // rather than over what is beside the box
+		size /= 2
+	}
+	return size
+}
+
+func (c *canvas) fits(text, font string, size, w, h float64) bool {
+	lines := c.wrap(text, font, size, w)
+	return float64(len(lines))*size*leading <= h+0.01 && c.widest(lines, font, size) <= w
+}
+
+// fitting returns how many of the first characters of a text fit into a box in the smallest size.
+func (c *canvas) fitting(text, font string, w, h float64) int {
+	sizes := textSizes(h)
+	runes := []rune(text)
+	return sort.Search(len(runes), func(i int) bool { return !c.fits(string(runes[:i+1]), font, sizes[len(sizes)-1], w, h) })
 }
 
 func (c *canvas) widest(lines []string, font string, size float64) float64 {

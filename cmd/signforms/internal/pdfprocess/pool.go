@@ -77,10 +77,17 @@ func (p *Pool) Stamp(ctx context.Context, original []byte, marks []pdf.Mark) ([]
 	return a.file, err
 }
 
+// FindTooLong is [pdf.FindTooLong] in another process, of those that finish files.
+func (p *Pool) FindTooLong(ctx context.Context, original []byte, marks []pdf.Mark) (*pdf.TooLong, error) {
+	a, err := p.finishing.run(ctx, job{Measure: true, Marks: marks}, original)
+	return a.TooLong, err
+}
+
 // job is what a process gets on its standard input: this as a line of JSON, then the PDF.
 type job struct {
-	Finish      bool // otherwise: stamp or inspect
+	Finish      bool // otherwise: stamp, measure or inspect
 	Stamp       bool
+	Measure     bool
 	Marks       []pdf.Mark
 	Certificate pdf.Certificate
 	Sealer      *pdf.Sealer
@@ -91,6 +98,7 @@ type answer struct {
 	Refusal string // a reason of package pdf, or empty
 	Error   string // empty: done
 	Content pdf.Content
+	TooLong *pdf.TooLong
 	Size    int // of the file, in bytes
 
 	file []byte

@@ -94,6 +94,8 @@ func (j job) do(content []byte) (a answer) {
 		a.file, err = pdf.Finish(content, j.Marks, j.Certificate, j.Sealer)
 	case j.Stamp:
 		a.file, err = pdf.Stamp(content, j.Marks)
+	case j.Measure:
+		a.TooLong, err = pdf.FindTooLong(content, j.Marks)
 	default:
 		a.Content, err = pdf.Inspect(content)
 	}

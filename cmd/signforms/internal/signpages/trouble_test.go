@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -221,6 +222,26 @@ func TestCharactersThatTheSignedPDFLacks(t *testing.T) {
 	p.Click(sign)
 	p.WaitText("You have signed.")
 	require.NotEmpty(t, find(t, service, id).Values[0].Image)
+}
+
+// A text that is too long for its field is refused while it is typed, on the page as in the form.
+func TestSigning_textTooLong(t *testing.T) {
+	service := newService(t)
+	_, links := offer(t, service, "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 1200})
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelectorAll('.spot').length === 5")
+	for _, control := range []string{"#f2", ".spot.text input"} {
+		enter := func(text string) {
+			p.Set(control, text)
+			browsertest.Eval[bool](p, "document.querySelector("+strconv.Quote(control)+").dispatchEvent(new Event('input', { bubbles: true }))")
+		}
+		enter(strings.Repeat("Lausanne ", 1000))
+		p.WaitText("Too long for its field: the first ")
+		require.False(t, browsertest.Eval[bool](p, "document.querySelector('#f2').checkValidity()"), control)
+		enter("Lausanne")
+		p.Wait("document.querySelector('#f2').checkValidity()")
+	}
 }
 
 // The script knows the characters that package pdf lacks.

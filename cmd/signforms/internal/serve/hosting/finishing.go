@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+	"unicode/utf8"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
@@ -101,6 +102,37 @@ func (f *finisher) standing(ctx context.Context, d refserver.DocumentState) ([]b
 		return original, err
 	}
 	return f.pdfs.Stamp(ctx, original, entered)
+}
+
+// checkValues refuses a text that is too long for its field. It implements [refserver.Options].CheckValues. When the
+// processes are busy it refuses nothing: stamping makes such a text as small as it has to be.
+func (f *finisher) checkValues(d refserver.DocumentState) error {
+	var texts []pdf.Mark
+	for _, m := range marks(d) {
+		if m.Text != "" {
+			texts = append(texts, m)
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	ctx := context.Background()
+	original, err := f.server.DocumentPDF(ctx, d.ID)
+	if err == nil && original == nil {
+		original, err = placeholder(d)
+	}
+	if err != nil {
+		return err
+	}
+	long, err := f.pdfs.FindTooLong(ctx, original, texts)
+	if err != nil {
+		f.log.Warn("the length of values was not checked", "document", d.ID, "reason", err)
+		return nil
+	}
+	if long != nil {
+		return &refserver.InvalidError{Problem: fmt.Sprintf("%.60q is too long for its field: %d of its %d characters fit", long.Text, long.Fits, utf8.RuneCountInString(long.Text))}
+	}
+	return nil
 }
 
 // placeholder returns a page for a document without a PDF. It is the same each time.

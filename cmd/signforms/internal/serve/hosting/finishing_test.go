@@ -2,17 +2,25 @@ package hosting
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 	"github.com/signforms/signforms-go/internal/clienttest/servicetest"
 	"github.com/signforms/signforms-go/internal/refserver"
 )
+
+func TestMain(m *testing.M) {
+	pdfprocess.Main()
+	os.Exit(m.Run())
+}
 
 // keyIn opens a data file as serve does, and returns the sealing key.
 func keyIn(t *testing.T, file string) (string, error) {
@@ -66,6 +74,23 @@ func TestCertificateEndsWithTheDocument(t *testing.T) {
 	events := f.certificate(d).Events
 	require.Equal(t, "signed as the last", events[len(events)-1].What)
 	require.Len(t, service.Audit(id), len(events)+1, "one thing happened later")
+}
+
+// TestCheckValues: the API refuses a text that is too long for its field, and says how much of it fits.
+func TestCheckValues(t *testing.T) {
+	f, err := newFinisher(t.Context(), nil, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	service := servicetest.Start(t, &refserver.Options{CheckValues: f.checkValues})
+	f.server = service.Server
+	id := service.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}, Fields: []refserver.TemplateField{
+		{Name: "City", Role: "ann@example.com", Kind: refserver.TextField, Page: 1, X: 0.1, Y: 0.1, Width: 0.05, Height: 0.005},
+	}})
+	ann := service.Signer(id, "ann@example.com")
+	err = ann.Sign(refserver.FieldValue{Name: "City", Value: strings.Repeat("Lausanne ", 22)})
+	require.ErrorIs(t, err, refserver.ErrInvalid)
+	require.ErrorContains(t, err, "is too long for its field: ")
+	require.ErrorContains(t, err, " of its 198 characters fit")
+	require.NoError(t, ann.Sign(refserver.FieldValue{Name: "City", Value: "Lausanne"}))
 }
 
 func TestMarksOfEachKind(t *testing.T) {

@@ -137,7 +137,7 @@ func (ws *Workspaces) behind(w *workspace) refserver.Options {
 func (ws *Workspaces) start(w *workspace, o refserver.Options) (err error) {
 	f := &finisher{sealer: ws.finisher.sealer, pdfs: ws.finisher.pdfs, log: o.Logger}
 	if !ws.config.PlainPDFs {
-		o.Finish = f.finish
+		o.Finish, o.CheckValues = f.finish, f.checkValues
 	}
 	if w.server, err = refserver.Start(&o); err != nil {
 		return err

@@ -2,7 +2,7 @@
 import { offer, picture } from "./draw.js";
 import { missing } from "./missing.js";
 import { named } from "./pages.js";
-import { baseline, fit, pictureIn, tickIn } from "./stamp.js";
+import { baseline, fit, fitting, pictureIn, tickIn } from "./stamp.js";
 
 const form = document.querySelector("#sign-form");
 const [next, now] = ["#next", "#now"].map((id) => document.querySelector(id));
@@ -43,12 +43,22 @@ form?.addEventListener("input", ({ target }) => {
 	follow();
 });
 
-// warn says which characters the signed PDF will show as boxes. A signature may have none.
+// warn says which characters the signed PDF will show as boxes, of which a signature may have none, and whether a text is too long for
+// its field.
 function warn(field) {
-	const lost = [...new Set(field.input.value.normalize("NFC").match(missing))].join(" ");
+	const typed = field.input.value.normalize("NFC");
+	const lost = [...new Set(typed.match(missing))].join(" ");
 	const text = lost && `The signed PDF cannot show: ${lost}.${field.image ? " Draw it instead." : ""}`;
-	field.element.querySelector(".lost").textContent = text;
-	if (field.image) field.input.setCustomValidity(text);
+	const long = tooLong(field, typed);
+	field.element.querySelector(".lost").textContent = [text, long].filter(Boolean).join(" ");
+	field.input.setCustomValidity(long || (field.image ? text : ""));
+	for (const one of [field.input, field.place?.control]) one?.setAttribute("aria-invalid", Boolean(long));
+}
+
+function tooLong(field, typed) {
+	if (!field.room || field.input.type === "checkbox" || field.image?.value || !typed) return "";
+	const fits = fitting(typed, ...field.room, measured(field));
+	return fits < [...typed].length ? `Too long for its field: the first ${fits} of ${[...typed].length} characters fit.` : "";
 }
 
 for (const field of fields) {
@@ -96,6 +106,8 @@ export function place(box, number, width, height) {
 			field.image.dataset.room = JSON.stringify([field.width * width, field.height * height]);
 			if (field.image.dataset.drawing) setDrawing(field.image, JSON.parse(field.image.dataset.drawing));
 		}
+		field.room = [field.width * width, field.height * height];
+		warn(field);
 		field.place = placed(field, box, field.width * width, field.height * height);
 	}
 }
@@ -155,6 +167,12 @@ const svg = (name, attributes, text = "") => {
 };
 const ruler = document.createElement("canvas").getContext("2d");
 
+// measured returns a function that measures a text of a field at size 1.
+function measured(field) {
+	ruler.font = `${field.image ? "italic " : ""}100px system-ui, sans-serif`;
+	return (text) => ruler.measureText(text).width / 100;
+}
+
 // preview draws a value as it will be stamped. Its unit is the point.
 function preview(field, width, height) {
 	const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" });
@@ -173,9 +191,8 @@ function preview(field, width, height) {
 		return drawing;
 	}
 	const style = field.image ? "italic " : "";
-	ruler.font = `${style}100px system-ui, sans-serif`;
 	const text = field.input.value.normalize("NFC").replace(missing, "□");
-	const { lines, size } = fit(text, width, height, (text) => ruler.measureText(text).width / 100);
+	const { lines, size } = fit(text, width, height, measured(field));
 	const at = (line, i) => svg("text", { x: 0, y: baseline(height, size, lines.length, i), "font-size": size, fill: "#0f1746", "font-style": style || "normal" }, line);
 	drawing.append(...lines.map(at));
 	return drawing;

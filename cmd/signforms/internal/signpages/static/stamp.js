@@ -27,9 +27,21 @@ export function fit(text, w, h, width) {
 	let lines, size;
 	for (size of textSizes(h)) {
 		lines = wrap(text, w / size, width);
-		if (lines.length * size * leading <= h + 0.01 && lines.every((line) => width(line) <= w / size)) break;
+		if (lines.length * size * leading <= h + 0.01 && lines.every((line) => width(line) <= w / size)) return { lines, size, fits: true };
 	}
-	return { lines, size };
+	return { lines, size, fits: false };
+}
+
+// fitting returns how many of the first characters of a text fit.
+export function fitting(text, w, h, width) {
+	const characters = [...text];
+	let [few, many] = [0, characters.length];
+	while (few < many) {
+		const middle = Math.ceil((few + many) / 2);
+		if (fit(characters.slice(0, middle).join(""), w, h, width).fits) few = middle;
+		else many = middle - 1;
+	}
+	return few;
 }
 
 function wrap(text, w, width) {
