@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -23,8 +22,8 @@ type action struct {
 	due     string // the condition of messages that are due, with the time as $2
 	durable bool   // the claim survives a power cut
 	claim   func(t *tx, r *row)
-	do      func(context.Context, row) (document, error)
-	record  func(t *tx, claimed, now row, d document, err error)
+	do      func(context.Context, row) (signforms.DocumentStatus, error)
+	record  func(t *tx, claimed, now row, status signforms.DocumentStatus, err error)
 }
 
 // act does an action for up to n messages that are due, and returns their number.
@@ -37,15 +36,15 @@ func (b *Box) act(ctx context.Context, a action, n int) (done int, err error) {
 		}
 	})
 	if err != nil {
-		return 0, fmt.Errorf("claiming documents: %w", err)
+		return 0, err
 	}
 	for _, r := range due {
 		bounded, cancel := context.WithTimeout(ctx, actLimit)
-		d, failed := a.do(bounded, r)
+		status, failed := a.do(bounded, r)
 		cancel()
 		err = errors.Join(err, b.write(ctx, mode{}, func(t *tx) {
 			if now, found := t.byID(r.id); found {
-				a.record(t, r, now, d, failed)
+				a.record(t, r, now, status, failed)
 			}
 		}))
 	}
@@ -60,8 +59,14 @@ func (b *Box) readDocuments(ctx context.Context) error {
 			r.readDue = t.now + actAgain.Milliseconds()
 			t.change(r.id, "read_due = $2", r.readDue)
 		},
-		do: func(ctx context.Context, r row) (document, error) { return b.get(ctx, r.document) },
-		record: func(t *tx, claimed, r row, d document, err error) {
+		do: func(ctx context.Context, r row) (signforms.DocumentStatus, error) {
+			d, err := b.client.Respondents.Get(ctx, r.document)
+			if err != nil {
+				return "", err
+			}
+			return d.Status, nil
+		},
+		record: func(t *tx, claimed, r row, status signforms.DocumentStatus, err error) {
 			missing := errors.Is(err, signforms.ErrNotFound)
 			if err != nil && !missing {
 				return
@@ -72,7 +77,7 @@ func (b *Box) readDocuments(ctx context.Context) error {
 			switch {
 			case !missing:
 				t.change(r.id, "missing_at = 0")
-				t.follow(r, d.status)
+				t.follow(r, status)
 			case r.missingAt == 0:
 				t.change(r.id, "missing_at = $2", t.now)
 			case t.now-r.missingAt >= missingFor.Milliseconds():
@@ -86,13 +91,13 @@ func (b *Box) readDocuments(ctx context.Context) error {
 // voidDocuments voids the documents of messages that are to be void.
 func (b *Box) voidDocuments(ctx context.Context) error {
 	_, err := b.act(ctx, action{
-		due:   "state = 'sent' AND void = 1 AND due <= $2 ORDER BY due",
-		claim: func(t *tx, r *row) { t.change(r.id, "due = $2, since = $3", t.now+actAgain.Milliseconds(), t.now) },
-		do: func(ctx context.Context, r row) (document, error) {
+		due:   "void_due > 0 AND void_due <= $2 ORDER BY void_due",
+		claim: func(t *tx, r *row) { t.change(r.id, "void_due = $2", t.now+actAgain.Milliseconds()) },
+		do: func(ctx context.Context, r row) (signforms.DocumentStatus, error) {
 			_, err := b.client.Documents.Void(ctx, r.entry().Ref())
-			return document{}, err
+			return "", err
 		},
-		record: func(t *tx, _, r row, _ document, err error) {
+		record: func(t *tx, _, r row, _ signforms.DocumentStatus, err error) {
 			switch {
 			case err == nil:
 				t.follow(r, signforms.StatusVoid)
@@ -100,9 +105,9 @@ func (b *Box) voidDocuments(ctx context.Context) error {
 				t.follow(r, signforms.StatusDeleted)
 			case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrInvalid): // it may be signed
 				t.log(slog.LevelWarn, "a document was not voided", slog.String("key", r.key), slog.String("error", err.Error()))
-				t.change(r.id, "void = 2, due = 0, read_due = $2, error = $3, "+tell, t.now, err.Error())
+				t.change(r.id, "void = 2, void_due = 0, read_due = $2, error = $3, "+tell, t.now, err.Error())
 			default:
-				t.later(r, err)
+				t.later(r, "void_due", err)
 			}
 		},
 	}, actBatch)
@@ -110,9 +115,9 @@ func (b *Box) voidDocuments(ctx context.Context) error {
 }
 
 // later sets when an action is repeated that was not done.
-func (t *tx) later(r row, err error) {
+func (t *tx) later(r row, due string, err error) {
 	backoff := nextBackoff(millis(r.backoff), err).Milliseconds()
-	t.change(r.id, "due = $2, since = $3, backoff = $4, error = $5", t.now+backoff, t.now, backoff, err.Error())
+	t.change(r.id, due+" = $2, since = $3, backoff = $4, error = $5", t.now+backoff, t.now, backoff, err.Error())
 }
 
 // remind reminds the signers of messages that are due, until the reminder budget is used up, and returns for how long
@@ -122,20 +127,20 @@ func (b *Box) remind(ctx, stop context.Context) (full time.Duration, err error) 
 	for stop.Err() == nil {
 		budget, err := b.client.Documents.ReminderBudget(ctx)
 		if err != nil {
-			return 0, fmt.Errorf("reading the reminder budget: %w", err)
+			return 0, err
 		}
 		if budget.Remaining == 0 {
 			return max(budget.NextIn, time.Second), nil
 		}
 		n, err := b.act(ctx, action{
-			due:     "state = 'sent' AND void <> 1 AND due > 0 AND due <= $2 ORDER BY due, id",
+			due:     "state = 'sent' AND due > 0 AND due <= $2 ORDER BY due, id",
 			durable: true,
 			claim:   (*tx).claimReminder,
-			do: func(ctx context.Context, r row) (document, error) {
+			do: func(ctx context.Context, r row) (signforms.DocumentStatus, error) {
 				_, err := b.client.Documents.Remind(ctx, r.entry().Ref())
-				return document{}, err
+				return "", err
 			},
-			record: func(t *tx, claimed, r row, _ document, err error) {
+			record: func(t *tx, claimed, r row, _ signforms.DocumentStatus, err error) {
 				switch {
 				case err == nil || r.state != Sent || r.reminded != claimed.reminded:
 				case errors.Is(err, signforms.ErrOutcomeUnknown):
@@ -144,7 +149,7 @@ func (b *Box) remind(ctx, stop context.Context) (full time.Duration, err error) 
 					t.change(r.id, "read_due = $2, error = $3", t.now, err.Error())
 				default:
 					t.change(r.id, "reminded = $2", claimed.remindedBefore)
-					t.later(r, err)
+					t.later(r, "due", err)
 				}
 			},
 		}, min(budget.Remaining, actBatch))

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/signforms/signforms-go"
 )
 
 // Add adds a message in the transaction of q: nothing is sent unless that commits. Adding the same key with the same Send
@@ -58,7 +60,7 @@ func (b *Box) Void(ctx context.Context, q Querier, key string) error {
 			return "the document has ended as " + string(r.status)
 		}
 		return ""
-	}, `due = CASE WHEN state IN ('pending', 'failed', 'sent') THEN $3 ELSE due END,
+	}, `due = CASE WHEN state = 'sent' THEN 0 ELSE due END, void_due = CASE WHEN state = 'sent' THEN $3 ELSE 0 END,
 		void = CASE WHEN state IN ('ended', 'cancelled') THEN void ELSE 1 END,
 		ended_at = CASE WHEN state IN ('pending', 'failed') THEN $3 ELSE ended_at END,
 		changes = CASE WHEN state IN ('pending', 'failed') THEN changes + 1 ELSE changes END,
@@ -158,7 +160,7 @@ func (b *Box) MarkSent(ctx context.Context, key, documentID string) error {
 	if b.client == nil {
 		return errors.New("outbox: MarkSent: the box was opened without a client")
 	}
-	d, err := b.get(ctx, documentID)
+	d, err := b.client.Respondents.Get(ctx, documentID)
 	if err == nil {
 		err = b.write(ctx, mode{serial: true}, func(t *tx) { t.markSent(key, d) })
 	}
@@ -169,18 +171,18 @@ func (b *Box) MarkSent(ctx context.Context, key, documentID string) error {
 	return nil
 }
 
-func (t *tx) markSent(key string, d document) {
+func (t *tx) markSent(key string, d *signforms.Respondent) {
 	r := t.byKey(key)
 	why := wanted(Undecided)(r)
-	if d.template != r.template {
+	if normalID(d.TemplateID) != r.template {
 		why = "the document is of another template"
 	}
-	for _, other := range newMatcher(t.doubts(r.template)).of(d, 0) {
+	for _, other := range rivals(t.doubts(r.template), d, 0) {
 		if other.id != r.id && other.state == Sending {
 			why = fmt.Sprintf("the document may be that of %q, which is sending: wait until it is settled", other.key)
 		}
 	}
-	if t.err == nil && why == "" && (slices.Contains(r.duplicates, d.id) || !t.own(r.id, r.template, d.id)) {
+	if t.err == nil && why == "" && (slices.Contains(r.duplicates, normalID(d.ID)) || !t.own(r.id, r.template, normalID(d.ID))) {
 		why = "the document is another message's, or a duplicate"
 	}
 	if t.err == nil && why != "" {

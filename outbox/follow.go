@@ -14,6 +14,15 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
+// ended reports whether a status is final, but for SIGNED, which may become PAID.
+func ended(s signforms.DocumentStatus) bool {
+	switch s {
+	case signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined, signforms.StatusVoid, signforms.StatusExpired, signforms.StatusDeleted:
+		return true
+	}
+	return false
+}
+
 const (
 	againEvery = 10 * time.Minute // for undecided messages of a template
 	eraseBatch = 100
@@ -25,7 +34,7 @@ func (t *tx) follow(r row, status signforms.DocumentStatus) {
 	switch {
 	case status == "" || status == r.status || r.state != Sent && !paid:
 	case ended(status) && !paid:
-		t.change(r.id, "state = 'ended', ended_at = $2, due = 0, missing_at = 0, status = $3, void = CASE WHEN void = 1 THEN 2 ELSE void END, "+tell,
+		t.change(r.id, "state = 'ended', ended_at = $2, due = 0, void_due = 0, missing_at = 0, status = $3, void = CASE WHEN void = 1 THEN 2 ELSE void END, "+tell,
 			t.now, string(status))
 	default:
 		t.change(r.id, "status = $2, "+tell, string(status))
@@ -42,7 +51,7 @@ func (b *Box) followAll(ctx context.Context, statuses map[int64]signforms.Docume
 			}
 		})
 		if err != nil {
-			return fmt.Errorf("recording statuses: %w", err)
+			return err
 		}
 	}
 	return nil

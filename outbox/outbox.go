@@ -172,8 +172,8 @@ func (b *Box) detect(ctx context.Context) error {
 // version returns the version of the tables, 0 if there are none.
 func (t *tx) version() (version int) {
 	there := "SELECT count(*) FROM sqlite_schema WHERE name = 'signforms_outbox_boxes'"
-	if t.d == Postgres {
-		there = "SELECT CASE WHEN to_regclass('signforms_outbox_boxes') IS NULL THEN 0 ELSE 1 END"
+	if t.d == Postgres { // to_regclass may not see what another process has made while this one waited for its lock
+		there = "SELECT count(*) FROM pg_class WHERE relname = 'signforms_outbox_boxes' AND pg_table_is_visible(oid)"
 	}
 	if t.first([]any{&version}, there); version > 0 {
 		t.first([]any{&version}, "SELECT version FROM signforms_outbox_boxes WHERE name = ''")

@@ -187,9 +187,9 @@ func (r *runner) plan(ctx context.Context) (p plan, err error) {
 			coalesce((SELECT template`+messages+`state = 'pending' ORDER BY due, id LIMIT 1), ''),
 			(SELECT count(*) FROM (SELECT 1`+messages+`state = 'sending' LIMIT 1) AS one),
 			coalesce((SELECT min(tell_due) + 1`+messages+`told <> changes), 0),
-			coalesce((SELECT min(due)`+messages+`void = 1 AND state = 'sent'), 0),
+			coalesce((SELECT min(void_due)`+messages+`void_due > 0), 0),
 			coalesce((SELECT min(read_due)`+messages+`read_due > 0 AND document <> ''), 0),
-			coalesce((SELECT min(due)`+messages+`state = 'sent' AND due > 0 AND void <> 1), 0),
+			coalesce((SELECT min(due)`+messages+`state = 'sent' AND due > 0), 0),
 			coalesce((SELECT min(ended_at) + $2`+messages+`content IS NOT NULL AND ended_at > 0), 0),
 			coalesce((SELECT min(reconcile) FROM signforms_outbox_templates WHERE box = $1), 0),
 			coalesce((SELECT min(again_at) + $3 FROM signforms_outbox_templates WHERE box = $1 AND again = 1), 0)`,
@@ -220,6 +220,7 @@ func (r *runner) watchClock(ctx context.Context, now int64) error {
 			"signforms_outbox SET due = $2, since = $2 WHERE box = $1 AND (state = 'pending' OR state = 'sent' AND backoff > 0) AND since > $2",
 			"signforms_outbox SET tell_due = 0 WHERE box = $1 AND told <> changes AND tell_due > $2",
 			"signforms_outbox SET read_due = $2 WHERE box = $1 AND read_due > $2",
+			"signforms_outbox SET void_due = $2 WHERE box = $1 AND void_due > $2",
 			"signforms_outbox_templates SET again_at = 0 WHERE box = $1 AND again_at > $2",
 		} {
 			t.exec("UPDATE "+set, t.box, t.now)
@@ -349,7 +350,7 @@ func (r *runner) startWalks(ctx context.Context, p plan) time.Duration {
 	tasks := map[string]*walkTask{}
 	want := func(template string) *walkTask {
 		if tasks[template] == nil {
-			tasks[template] = &walkTask{template: template, doubts: map[int64]watching{}}
+			tasks[template] = &walkTask{template: template, sending: map[int64]watching{}}
 		}
 		return tasks[template]
 	}
@@ -367,7 +368,7 @@ func (r *runner) startWalks(ctx context.Context, p plan) time.Duration {
 	}
 	for _, w := range r.sending {
 		if tasks[w.template] != nil {
-			tasks[w.template].doubts[w.id] = w
+			tasks[w.template].sending[w.id] = w
 		}
 	}
 	for _, template := range slices.Sorted(maps.Keys(tasks)) {

@@ -11,7 +11,7 @@ import (
 // signforms_outbox has a row for each message:
 //
 //	id           never used again, so that a late response finds no other message
-//	due          pending: when the message may be claimed; sent: when it is to be reminded or voided
+//	due          pending: when the message may be claimed; sent: when it is to be reminded
 //	since        when due was set; a time in the future shows that a clock was set back
 //	backoff      the last wait after a refusal
 //	tries        refusals in a row; refused: those while other messages were sent; refused_at: the first one
@@ -23,7 +23,7 @@ import (
 //	watched      how long this attempt was seen unchanged in this phase
 //	doubted      how long this attempt was seen unchanged
 //	looked       1: the candidates of an undecided message are complete
-//	read_due     when the document is to be read
+//	read_due     when the document is to be read; void_due: to be voided
 //	missing_at   when the service first had no document with this id
 //	changes      the number of changes of which OnChange is to be called; told: the last one of which it was
 //
@@ -74,86 +74,43 @@ func Upgrade(d Dialect, from int) (string, error) {
 }
 
 const schema = `CREATE TABLE signforms_outbox_boxes (
-	name      TEXT    NOT NULL PRIMARY KEY,
-	base_url  TEXT    NOT NULL DEFAULT '',
-	workspace TEXT    NOT NULL DEFAULT '',
-	version   INTEGER NOT NULL DEFAULT 0
+	name TEXT NOT NULL PRIMARY KEY, base_url TEXT NOT NULL DEFAULT '', workspace TEXT NOT NULL DEFAULT '', version INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE signforms_outbox (
-	id           IDENTITY,
-	box          TEXT    NOT NULL,
-	key          TEXT    NOT NULL,
-	template     TEXT    NOT NULL,
-	digest       BYTES   NOT NULL,
-	state        TEXT    NOT NULL DEFAULT 'pending',
-	attempt      INTEGER NOT NULL DEFAULT 0,
-	due          BIGINT  NOT NULL,
-	since        BIGINT  NOT NULL,
-	backoff      BIGINT  NOT NULL DEFAULT 0,
-	tries        INTEGER NOT NULL DEFAULT 0,
-	refused      INTEGER NOT NULL DEFAULT 0,
-	refused_at   BIGINT  NOT NULL DEFAULT 0,
-	not_sent     INTEGER NOT NULL DEFAULT 0,
-	send_before  BIGINT  NOT NULL DEFAULT 0,
-	timeout      BIGINT  NOT NULL DEFAULT 0,
-	claimed_at   BIGINT  NOT NULL DEFAULT 0,
-	service_at   BIGINT  NOT NULL DEFAULT 0,
-	first_walk   BIGINT  NOT NULL DEFAULT -1,
-	phase        INTEGER NOT NULL DEFAULT 0,
-	watched      BIGINT  NOT NULL DEFAULT 0,
-	doubted      BIGINT  NOT NULL DEFAULT 0,
-	looked       INTEGER NOT NULL DEFAULT 0,
-	document     TEXT    NOT NULL DEFAULT '',
-	status       TEXT    NOT NULL DEFAULT '',
-	added_at     BIGINT  NOT NULL,
-	sent_at      BIGINT  NOT NULL DEFAULT 0,
-	ended_at     BIGINT  NOT NULL DEFAULT 0,
-	remind_after TEXT    NOT NULL DEFAULT '[]',
-	reminded     INTEGER NOT NULL DEFAULT 0,
-	void         INTEGER NOT NULL DEFAULT 0,
-	read_due     BIGINT  NOT NULL DEFAULT 0,
-	missing_at   BIGINT  NOT NULL DEFAULT 0,
-	changes      INTEGER NOT NULL DEFAULT 0,
-	told         INTEGER NOT NULL DEFAULT 0,
-	tell_due     BIGINT  NOT NULL DEFAULT 0,
-	tell_backoff BIGINT  NOT NULL DEFAULT 0,
-	error        TEXT    NOT NULL DEFAULT '',
-	candidates   TEXT    NOT NULL DEFAULT '[]',
-	duplicates   TEXT    NOT NULL DEFAULT '[]',
-	signers      TEXT    NOT NULL DEFAULT '[]',
-	receivers    TEXT    NOT NULL DEFAULT '[]',
-	content      BYTES,
+	id IDENTITY,
+	box TEXT NOT NULL, key TEXT NOT NULL, template TEXT NOT NULL, digest BYTES NOT NULL,
+	state TEXT NOT NULL DEFAULT 'pending', attempt INTEGER NOT NULL DEFAULT 0, due BIGINT NOT NULL, since BIGINT NOT NULL,
+	backoff BIGINT NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0,
+	refused_at BIGINT NOT NULL DEFAULT 0, not_sent INTEGER NOT NULL DEFAULT 0, send_before BIGINT NOT NULL DEFAULT 0,
+	timeout BIGINT NOT NULL DEFAULT 0, claimed_at BIGINT NOT NULL DEFAULT 0, service_at BIGINT NOT NULL DEFAULT 0,
+	first_walk BIGINT NOT NULL DEFAULT -1, phase INTEGER NOT NULL DEFAULT 0, watched BIGINT NOT NULL DEFAULT 0,
+	doubted BIGINT NOT NULL DEFAULT 0, looked INTEGER NOT NULL DEFAULT 0, document TEXT NOT NULL DEFAULT '',
+	status TEXT NOT NULL DEFAULT '', added_at BIGINT NOT NULL, sent_at BIGINT NOT NULL DEFAULT 0,
+	ended_at BIGINT NOT NULL DEFAULT 0, remind_after TEXT NOT NULL DEFAULT '[]', reminded INTEGER NOT NULL DEFAULT 0,
+	void INTEGER NOT NULL DEFAULT 0, void_due BIGINT NOT NULL DEFAULT 0, read_due BIGINT NOT NULL DEFAULT 0,
+	missing_at BIGINT NOT NULL DEFAULT 0, changes INTEGER NOT NULL DEFAULT 0, told INTEGER NOT NULL DEFAULT 0,
+	tell_due BIGINT NOT NULL DEFAULT 0, tell_backoff BIGINT NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+	candidates TEXT NOT NULL DEFAULT '[]', duplicates TEXT NOT NULL DEFAULT '[]', signers TEXT NOT NULL DEFAULT '[]',
+	receivers TEXT NOT NULL DEFAULT '[]',
+	content BYTES,
 	UNIQUE (box, key)
 );
 CREATE INDEX signforms_outbox_states ON signforms_outbox (box, state, due, id);
 CREATE INDEX signforms_outbox_of_template ON signforms_outbox (box, template, state);
 CREATE INDEX signforms_outbox_reads ON signforms_outbox (box, read_due) WHERE read_due > 0;
-CREATE INDEX signforms_outbox_voids ON signforms_outbox (box, due) WHERE void = 1;
+CREATE INDEX signforms_outbox_voids ON signforms_outbox (box, void_due) WHERE void_due > 0;
 CREATE INDEX signforms_outbox_untold ON signforms_outbox (box, tell_due) WHERE told <> changes;
 CREATE INDEX signforms_outbox_contents ON signforms_outbox (box, ended_at) WHERE content IS NOT NULL AND ended_at > 0;
-CREATE TABLE signforms_outbox_signers (
-	box     TEXT   NOT NULL,
-	signer  TEXT   NOT NULL,
-	message BIGINT NOT NULL,
-	PRIMARY KEY (box, signer, message)
-);
+CREATE TABLE signforms_outbox_signers (box TEXT NOT NULL, signer TEXT NOT NULL, message BIGINT NOT NULL, PRIMARY KEY (box, signer, message));
 CREATE INDEX signforms_outbox_signers_of ON signforms_outbox_signers (message);
 CREATE TABLE signforms_outbox_documents (
-	box      TEXT   NOT NULL,
-	document TEXT   NOT NULL,
-	template TEXT   NOT NULL,
-	message  BIGINT NOT NULL DEFAULT 0,
-	walk     BIGINT NOT NULL DEFAULT 0,
+	box TEXT NOT NULL, document TEXT NOT NULL, template TEXT NOT NULL, message BIGINT NOT NULL DEFAULT 0, walk BIGINT NOT NULL DEFAULT 0,
 	PRIMARY KEY (box, document)
 );
 CREATE INDEX signforms_outbox_documents_of ON signforms_outbox_documents (box, template);
 CREATE TABLE signforms_outbox_templates (
-	box       TEXT    NOT NULL,
-	template  TEXT    NOT NULL,
-	walks     BIGINT  NOT NULL DEFAULT 0,
-	reconcile BIGINT  NOT NULL DEFAULT 0,
-	again     BIGINT  NOT NULL DEFAULT 0,
-	again_at  BIGINT  NOT NULL DEFAULT 0,
+	box TEXT NOT NULL, template TEXT NOT NULL, walks BIGINT NOT NULL DEFAULT 0, reconcile BIGINT NOT NULL DEFAULT 0,
+	again BIGINT NOT NULL DEFAULT 0, again_at BIGINT NOT NULL DEFAULT 0,
 	PRIMARY KEY (box, template)
 );
 `

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -33,7 +32,7 @@ type claimed struct {
 // outcome is the end of a send.
 type outcome struct {
 	claimed
-	sent       document
+	sent       *signforms.Respondent
 	err        error
 	othersWent bool // others were sent or refused since this message was turned away last
 }
@@ -131,10 +130,7 @@ func (b *Box) claim(ctx context.Context, n int) (claims []claimed, first []strin
 			return len(claims) < n
 		})
 	})
-	if err != nil {
-		return nil, nil, fmt.Errorf("claiming: %w", err)
-	}
-	return claims, first, nil
+	return claims, first, err
 }
 
 // scanDue calls do for the pending messages that are due, until it returns false.
@@ -154,7 +150,7 @@ func (t *tx) scanDue(do func(row) (more bool)) {
 }
 
 // Messages that wait for others are passed over, but not without end.
-const claimPage, claimPages = 200, 25
+const claimPage, claimPages = 50, 100
 
 // claim records that an attempt begins.
 func (t *tx) claim(r row, walks int64, timeout time.Duration, service int64) claimed {
@@ -187,21 +183,20 @@ func containsAll(all, some []string) bool {
 func (b *Box) request(ctx context.Context, c claimed) outcome {
 	ctx, cancel := context.WithTimeout(ctx, b.options.SendTimeout-(b.elapsed()-c.began))
 	defer cancel()
-	sent, err := b.send(ctx, c.content.TemplateSendParams)
-	return outcome{claimed: c, sent: sent, err: err}
+	sent, err := b.client.Templates.Send(ctx, c.content.TemplateSendParams)
+	if err != nil {
+		return outcome{claimed: c, err: err}
+	}
+	return outcome{claimed: c, sent: &signforms.Respondent{ID: normalID(sent.DocumentID), Status: sent.Status, Signers: sent.Signers}}
 }
 
 // record stores the ends of sends.
 func (b *Box) record(ctx context.Context, outcomes []outcome) error {
-	err := b.write(ctx, mode{}, func(t *tx) {
+	return b.write(ctx, mode{}, func(t *tx) {
 		for _, o := range outcomes {
 			t.record(o)
 		}
 	})
-	if err != nil {
-		return fmt.Errorf("recording an outcome: %w", err)
-	}
-	return nil
 }
 
 func (t *tx) record(o outcome) {
@@ -210,7 +205,7 @@ func (t *tx) record(o outcome) {
 	current := found && r.state == Sending && r.attempt == o.attempt
 	switch {
 	case v == wasSent && !found: // the key was forgotten; the document is not another send's
-		t.own(o.id, o.template, o.sent.id)
+		t.own(o.id, o.template, o.sent.ID)
 	case v == wasSent:
 		t.recordSent(r, o)
 	case current && v == unknown:
@@ -224,19 +219,19 @@ func (t *tx) record(o outcome) {
 
 // recordSent records a document, also one that comes late.
 func (t *tx) recordSent(r row, o outcome) {
-	if r.document == o.sent.id || slices.Contains(r.duplicates, o.sent.id) {
+	if r.document == o.sent.ID || slices.Contains(r.duplicates, o.sent.ID) {
 		return
 	}
 	current := r.document == "" && r.attempt == o.attempt
-	switch mine := t.own(r.id, r.template, o.sent.id); {
+	switch mine := t.own(r.id, r.template, o.sent.ID); {
 	case mine && current:
 		t.sent(r, o.sent, t.now)
 	case mine:
 		t.log(slog.LevelError, "a second document was made for one key: a person decides which one to void", slog.String("key", r.key),
-			slog.String("document", r.document), slog.String("duplicate", o.sent.id))
-		t.change(r.id, "duplicates = $2, "+tell, toJSON(append(r.duplicates, o.sent.id)))
+			slog.String("document", r.document), slog.String("duplicate", o.sent.ID))
+		t.change(r.id, "duplicates = $2, "+tell, toJSON(append(r.duplicates, o.sent.ID)))
 	case current:
-		t.undecide(r, []string{o.sent.id}, 1, "the service returned the document id of another message")
+		t.undecide(r, []string{o.sent.ID}, 1, "the service returned the document id of another message")
 	}
 }
 
@@ -248,7 +243,7 @@ func (t *tx) own(id int64, template, document string) bool {
 }
 
 // sent records the document of a message, which is the message's own already.
-func (t *tx) sent(r row, d document, at int64) {
+func (t *tx) sent(r row, d *signforms.Respondent, at int64) {
 	var text []byte
 	t.first([]any{&text}, "SELECT content FROM signforms_outbox WHERE id = $1", r.id)
 	var kept any
@@ -257,21 +252,22 @@ func (t *tx) sent(r row, d document, at int64) {
 		c, t.err = decode(text)
 		kept = []byte(toJSON(c.afterSend()))
 	}
-	var due int64
+	var due, void int64
 	switch {
 	case r.void == voidWished:
-		due = t.now
+		void = t.now
 	case r.reminded < len(r.remindAfter):
 		due = at + r.remindAfter[r.reminded]
 	}
 	t.change(r.id, `state = 'sent', phase = 0, document = $2, status = $3, signers = $4, sent_at = $5, due = $6, since = $7, backoff = 0,
-		ended_at = 0, error = '', candidates = '[]', content = $8, `+tell, d.id, string(d.status), toJSON(d.signers), at, due, t.now, kept)
-	for _, name := range append(slices.Clone(d.signers), addressDigests(r.template, r.receivers)...) {
+		ended_at = 0, error = '', candidates = '[]', content = $8, void_due = $9, `+tell,
+		normalID(d.ID), string(d.Status), toJSON(append([]string{}, d.SignerIDs()...)), at, due, t.now, kept, void)
+	for _, name := range append(d.SignerIDs(), addressDigests(r.template, r.receivers)...) {
 		t.exec("INSERT INTO signforms_outbox_signers (box, signer, message) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", t.box, name, r.id)
 	}
-	if ended(d.status) {
+	if ended(d.Status) {
 		r.state, r.status = Sent, ""
-		t.follow(r, d.status)
+		t.follow(r, d.Status)
 	}
 }
 

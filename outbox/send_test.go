@@ -221,7 +221,7 @@ func TestRecord_documentOfAnotherKey(t *testing.T) {
 		f.add("2", "ben@example.com")
 		claims, _, err := f.claim(f.Context(), 1)
 		require.NoError(f, err)
-		require.NoError(f, f.record(f.Context(), []outcome{{claimed: claims[0], sent: document{id: f.entry("1").DocumentID}}}))
+		require.NoError(f, f.record(f.Context(), []outcome{{claimed: claims[0], sent: &signforms.Respondent{ID: f.entry("1").DocumentID}}}))
 		require.Equal(f, Undecided, f.entry("2").State)
 		require.Equal(f, Sent, f.entry("1").State)
 	})

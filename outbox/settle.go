@@ -1,7 +1,9 @@
 package outbox
 
 import (
+	"cmp"
 	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,10 +17,12 @@ const clockTolerance = 2 * time.Minute
 type doubt struct {
 	row
 	params signforms.TemplateSendParams
+	plain  bool // its first address can be compared
 }
 
 // doubts reads the messages of a template that are sending or undecided.
 func (t *tx) doubts(template string) (all []*doubt) {
+	other := &signforms.Respondent{Signers: []signforms.Signer{{Email: "nobody@outbox.invalid"}}}
 	t.each(func(rows *sql.Rows) error {
 		var text []byte
 		r, err := scanRow(rows, &text)
@@ -26,47 +30,24 @@ func (t *tx) doubts(template string) (all []*doubt) {
 			return err
 		}
 		c, err := decode(text)
-		all = append(all, &doubt{r, c.TemplateSendParams})
+		first := signforms.TemplateSendParams{Receivers: c.Receivers[:min(1, len(c.Receivers))]}
+		all = append(all, &doubt{r, c.TemplateSendParams, !first.MayMatch(other)})
 		return err
 	}, "SELECT "+columns+", content FROM signforms_outbox WHERE box = $1 AND template = $2 AND state IN ('sending', 'undecided') ORDER BY id", t.box, template)
 	return all
 }
 
-// matcher finds the doubts whose document a document may be. It agrees with TemplateSendParams.MayMatch, but compares
-// only doubts with an address of the document, if all addresses could be read.
-type matcher struct {
-	all       []*doubt
-	byAddress map[string][]*doubt // by the first address
-	loose     []*doubt            // whose first address cannot be compared as text
-}
-
-func newMatcher(all []*doubt) *matcher {
-	m := &matcher{all: all, byAddress: map[string][]*doubt{}}
-	other := document{record: &signforms.Respondent{Signers: []signforms.Signer{{Email: "nobody@outbox.invalid"}}}}
+// rivals returns those of all whose document r may be. A document that was listed before the first claim of a message is
+// not its document. walk is 0 for one that was not listed before. It agrees with TemplateSendParams.MayMatch, which
+// takes longer.
+func rivals(all []*doubt, r *signforms.Respondent, walk int64) (found []*doubt) {
+	if len(all) == 0 {
+		return nil
+	}
+	readable := r.AddressesReadable()
 	for _, d := range all {
-		first := d.receivers[0]
-		if other.mayBe(signforms.TemplateSendParams{Receivers: []signforms.Receiver{{Email: first}}}) {
-			m.loose = append(m.loose, d)
-		} else {
-			m.byAddress[first] = append(m.byAddress[first], d)
-		}
-	}
-	return m
-}
-
-// of returns the doubts whose document d may be. A document that was listed before the first claim of a message is not
-// its document. walk is 0 for one that was not listed before.
-func (m *matcher) of(d document, walk int64) (found []*doubt) {
-	possible := m.all
-	if d.record.AddressesReadable() {
-		possible = slices.Clone(m.loose)
-		for _, s := range d.record.Signers {
-			possible = append(possible, m.byAddress[normalAddress(s.Email)]...)
-		}
-	}
-	for _, one := range possible {
-		if (walk == 0 || walk > one.firstWalk) && d.mayBe(one.params) && !slices.Contains(found, one) {
-			found = append(found, one)
+		if (walk == 0 || walk > d.firstWalk) && (!readable || !d.plain || shows(r, d.receivers[:1])) && d.params.MayMatch(r) {
+			found = append(found, d)
 		}
 	}
 	return found
@@ -76,22 +57,22 @@ func (m *matcher) of(d document, walk int64) (found []*doubt) {
 type settlement struct {
 	*walk
 	t          *tx
-	doubts     []*doubt
-	candidates map[int64][]*unowned // by message
-	rivals     map[string][]*doubt  // the messages that may have a document, by its id
-	newest     int64                // the last walk that listed a document for the first time that no message has
+	candidates map[int64][]*known  // by message
+	rivals     map[string][]*doubt // the messages that may have a document, by its id
+	newest     int64               // the last walk that listed a document for the first time that no message has
 	wait       time.Duration
 }
 
 // settleDoubts decides the doubts that are due, and returns how long those have to wait that wait for another message.
 func (w *walk) settleDoubts(t *tx) time.Duration {
-	s := &settlement{walk: w, t: t, doubts: t.doubts(w.template), candidates: map[int64][]*unowned{}, rivals: map[string][]*doubt{}}
+	s := &settlement{walk: w, t: t, candidates: map[int64][]*known{}, rivals: map[string][]*doubt{}}
+	s.walk.doubts = t.doubts(w.template)
 	s.match()
 	for again := true; again; { // a decision may leave another message a single candidate
 		again = false
 		for _, d := range s.doubts {
-			if u := s.certain(d); u != nil && s.due(d) && len(s.rivals[u.id]) == 1 {
-				s.isSent(d, u)
+			if k := s.certain(d); k != nil && s.due(d) && len(s.rivals[k.id]) == 1 {
+				s.isSent(d, k)
 				again = true
 			}
 		}
@@ -106,85 +87,82 @@ func (w *walk) settleDoubts(t *tx) time.Duration {
 
 // match finds the candidates of each message, without documents that have got a message since the walk began.
 func (s *settlement) match() {
-	has := map[string]bool{}
 	s.t.each(func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
-		has[id] = true
+		if k := s.known[id]; k != nil && k.message == 0 {
+			k.message = -1
+		}
 		return err
 	}, "SELECT document FROM signforms_outbox_documents WHERE box = $1 AND template = $2 AND message <> 0", s.t.box, s.template)
-	m := newMatcher(s.doubts)
-	for i := range s.unowned {
-		u := &s.unowned[i]
-		if has[u.id] {
+	for _, id := range slices.Sorted(maps.Keys(s.known)) {
+		k := s.known[id]
+		if !k.listed || k.message != 0 {
 			continue
 		}
-		if s.newest = max(s.newest, u.walk); u.walk == 0 {
-			s.newest = newWalk
-		}
-		if u.doc.record == nil {
+		s.newest = max(s.newest, cmp.Or(k.walk, 1<<62)) // above the number of any walk that has ended
+		if k.record == nil {
 			continue
 		}
-		for _, d := range m.of(u.doc, u.walk) {
-			s.candidates[d.id] = append(s.candidates[d.id], u)
-			if s.due(d) || d.state == Sending || d.looked == 0 || slices.Contains(d.row.candidates, u.id) {
-				s.rivals[u.id] = append(s.rivals[u.id], d)
+		for _, d := range rivals(s.doubts, k.record, k.walk) {
+			s.candidates[d.id] = append(s.candidates[d.id], k)
+			if s.due(d) || d.state == Sending || d.looked == 0 || slices.Contains(d.row.candidates, k.id) {
+				s.rivals[k.id] = append(s.rivals[k.id], d)
 			}
 		}
 	}
 }
 
-// newWalk is a number above that of any walk that has ended.
-const newWalk = 1 << 62
-
-// due reports whether this walk decides a doubt.
+// due reports whether this walk decides a doubt: one that is due, and in the state in which it was when the walk began.
 func (s *settlement) due(d *doubt) bool {
-	if d.state == Undecided {
-		return s.again
-	}
-	return s.same(d.row) && s.walk.doubts[d.id].remain == 0
+	w, known := s.watching(d)
+	return d.state == Undecided && s.again || known && w.remain == 0
+}
+
+func (s *settlement) watching(d *doubt) (w watching, known bool) {
+	w, known = s.sending[d.id]
+	return w, known && d.state == Sending && d.attempt == w.attempt && d.phase == w.phase
 }
 
 // certain returns the only candidate of a doubt, if that shows the receivers and is not older than the send.
-func (s *settlement) certain(d *doubt) *unowned {
+func (s *settlement) certain(d *doubt) *known {
 	if len(s.candidates[d.id]) != 1 {
 		return nil
 	}
-	u := s.candidates[d.id][0]
-	old := d.serviceAt > 0 && !u.doc.created.IsZero() && u.doc.created.UnixMilli() < d.serviceAt-clockTolerance.Milliseconds()
-	if old || !u.doc.record.AddressesReadable() || !u.doc.shows(d.receivers) {
+	k := s.candidates[d.id][0]
+	old := d.serviceAt > 0 && !k.record.CreatedAt.IsZero() && k.record.CreatedAt.UnixMilli() < d.serviceAt-clockTolerance.Milliseconds()
+	if old || !k.record.AddressesReadable() || !shows(k.record, d.receivers) {
 		return nil
 	}
-	return u
+	return k
 }
 
 // isSent records the document of a doubt, which is no candidate of others any longer.
-func (s *settlement) isSent(d *doubt, u *unowned) {
-	if s.t.own(d.id, s.template, u.id) {
-		s.t.sent(d.row, u.doc, d.claimedAt)
+func (s *settlement) isSent(d *doubt, k *known) {
+	if s.t.own(d.id, s.template, k.id) {
+		s.t.sent(d.row, k.record, d.claimedAt)
 	}
-	is := func(other *doubt) bool { return other == d }
-	s.doubts = slices.DeleteFunc(slices.Clone(s.doubts), is)
-	for _, other := range s.candidates[d.id] {
-		s.rivals[other.id] = slices.DeleteFunc(s.rivals[other.id], is)
-	}
+	s.walk.doubts = slices.DeleteFunc(slices.Clone(s.doubts), func(other *doubt) bool { return other == d })
 	delete(s.candidates, d.id)
 	for id, all := range s.candidates {
-		s.candidates[id] = slices.DeleteFunc(all, func(other *unowned) bool { return other == u })
+		s.candidates[id] = slices.DeleteFunc(all, func(other *known) bool { return other == k })
 	}
 }
 
 // decide settles a doubt that is due and has no certain document.
 func (s *settlement) decide(d *doubt) {
 	candidates := []string{}
-	for _, u := range s.candidates[d.id] {
-		candidates = append(candidates, u.id)
+	for _, k := range s.candidates[d.id] {
+		candidates = append(candidates, k.id)
 	}
 	reason := "several documents may be this send, or one that others may have too"
 	if len(candidates) == 0 {
 		reason = "the service's list does not show who signs"
 	}
-	switch clean := len(candidates) == 0 && s.proven(d); {
+	// The document would have been recognised: each document has a message or was listed before the first claim, or
+	// addresses are readable.
+	proven := s.newest <= d.firstWalk || s.readable && !s.masked
+	switch clean := len(candidates) == 0 && proven; {
 	case d.state == Undecided && d.looked == 0:
 		s.t.undecide(d.row, candidates, 1, reason)
 	case d.state == Undecided || s.waits(d):
@@ -201,32 +179,24 @@ func (s *settlement) decide(d *doubt) {
 	}
 }
 
-// proven reports whether the document of a message would have been recognised: every document has a message or was listed
-// before the first claim, or addresses are readable.
-func (s *settlement) proven(d *doubt) bool {
-	return s.newest <= d.firstWalk || s.readable && !s.masked
-}
-
 // waits reports whether a candidate may be the document of a message that is not due yet.
 func (s *settlement) waits(d *doubt) bool {
 	var wait time.Duration
-	for _, u := range s.candidates[d.id] {
-		for _, other := range s.rivals[u.id] {
+	for _, k := range s.candidates[d.id] {
+		for _, other := range s.rivals[k.id] {
 			if other.id == d.id || other.state != Sending || other.phase != phaseFirst {
 				continue
 			}
-			remain := watchMargin + millis(other.timeout) // of one that was claimed during the walk
-			if seen, known := s.walk.doubts[other.id]; known && s.same(other.row) {
-				remain = seen.remain
+			if w, known := s.watching(other); known {
+				wait = max(wait, w.remain)
+			} else { // it was claimed during the walk
+				wait = max(wait, watchMargin+millis(other.timeout))
 			}
-			wait = max(wait, remain)
 		}
 	}
-	if wait == 0 || s.walk.doubts[d.id].doubted >= lookedUpFor {
+	if wait == 0 || s.sending[d.id].doubted >= lookedUpFor {
 		return false
 	}
-	if s.wait == 0 || wait < s.wait {
-		s.wait = wait
-	}
+	s.wait = min(cmp.Or(s.wait, wait), wait)
 	return true
 }

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -13,50 +13,36 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// A walk reads all documents of a template. It settles the unknown outcomes that are due, reads the statuses of the
-// template's documents, notes which ones are missing, and keeps the ids of documents that no message has.
-
 // walkTask is a template that is to be walked, and why.
 type walkTask struct {
 	template  string
-	doubts    map[int64]watching // the messages of the template that are sending
+	sending   map[int64]watching // the messages of the template that are sending
 	reconcile bool
 	again     bool // look at undecided messages again
 }
 
-// owned is a message with its document, as of the beginning of a walk.
-type owned struct {
-	id        int64
-	state     State
-	status    signforms.DocumentStatus
-	missingAt int64
-	receivers []string
-	listed    bool
-}
-
-// unowned is a listed document that no message had when the walk began.
-type unowned struct {
-	id   string
-	walk int64    // that first listed it; 0: this one
-	doc  document // set if it may be the document of a doubt
-}
-
-// walk is one walk over the documents of a template.
+// walk reads all documents of a template. It settles the unknown outcomes that are due, reads the statuses of the
+// template's documents, notes which ones are missing, and keeps the ids of documents that no message has.
 type walk struct {
 	walkTask
-	documents map[string]known
-	owned     map[string]*owned
-	matcher   *matcher
-	unowned   []unowned
-	listed    map[string]bool // ids of unowned, which a list may show twice
-	shown     bool            // a document of a message was listed
-	readable  bool            // one of these was read in full, with the receivers of its message
-	masked    bool            // one of these lacks an address that it was sent to
-	changed   map[int64]signforms.DocumentStatus
+	known    map[string]*known // documents by their id
+	doubts   []*doubt          // as of the beginning
+	shown    bool              // a document of a message was listed
+	readable bool              // one of these was read in full, with the receivers of its message
+	masked   bool              // one of these lacks an address that it was sent to
+	changed  map[int64]signforms.DocumentStatus
 }
 
-// known is a row of signforms_outbox_documents.
-type known struct{ message, walk int64 }
+// known is a document that was known when the walk began, or that it lists.
+type known struct {
+	id                       string
+	message, walk, missingAt int64 // message: 0 if no message has it; walk: that first listed it; 0: this one
+	state                    State // of the message; empty: it was forgotten, or the document is a duplicate
+	status                   signforms.DocumentStatus
+	receivers                []string
+	listed                   bool
+	record                   *signforms.Respondent // set if it may be the document of a doubt
+}
 
 const (
 	statusBatch   = 500
@@ -67,12 +53,15 @@ const (
 // walkTemplate walks a template. An error of the list leaves all messages as they are. It returns how long to wait with
 // the next walk if a message waits for another one.
 func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Duration, err error) {
-	w := &walk{walkTask: task, listed: map[string]bool{}, changed: map[int64]signforms.DocumentStatus{}}
+	w := &walk{walkTask: task, known: map[string]*known{}, changed: map[int64]signforms.DocumentStatus{}}
 	if err := b.read(ctx, w.begin); err != nil {
-		return 0, fmt.Errorf("reading what is known of a template: %w", err)
+		return 0, err
 	}
-	listErr := w.read(b.list(ctx, task.template))
-	recorded := slices.ContainsFunc(slices.Collect(maps.Values(w.owned)), func(o *owned) bool { return o.status != signforms.StatusDeleted })
+	recorded := false
+	for _, k := range w.known {
+		recorded = recorded || k.state != "" && k.status != signforms.StatusDeleted
+	}
+	listErr := w.read(b.client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: task.template}))
 	silent := listErr == nil && recorded && !w.shown
 	switch {
 	case ctx.Err() != nil:
@@ -81,7 +70,7 @@ func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Durati
 		err := b.write(ctx, mode{limit: batchLimit}, func(t *tx) {
 			w.fail(t, silent || errors.Is(listErr, signforms.ErrNotFound), b.options.Reconcile)
 		})
-		if silent && len(task.doubts) > 0 {
+		if silent && len(task.sending) > 0 {
 			listErr = errors.New("the list shows none of the recorded documents of its template, so it settles nothing")
 		}
 		return 0, errors.Join(listErr, err)
@@ -89,76 +78,70 @@ func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Durati
 	if err := b.followAll(ctx, w.changed); err != nil {
 		return 0, err
 	}
-	err = b.write(ctx, mode{serial: true, limit: batchLimit}, func(t *tx) { wait = w.settle(t, b.options.Reconcile) })
-	if err != nil {
-		return 0, fmt.Errorf("settling: %w", err)
-	}
-	return wait, nil
+	return wait, b.write(ctx, mode{serial: true, limit: batchLimit}, func(t *tx) { wait = w.settle(t, b.options.Reconcile) })
 }
 
 // begin reads what is known of the template.
 func (w *walk) begin(t *tx) {
-	w.documents, w.owned = map[string]known{}, map[string]*owned{}
 	t.each(func(rows *sql.Rows) error {
-		var id string
-		var d known
-		err := rows.Scan(&id, &d.message, &d.walk)
-		w.documents[id] = d
-		return err
-	}, "SELECT document, message, walk FROM signforms_outbox_documents WHERE box = $1 AND template = $2", t.box, w.template)
-	t.each(func(rows *sql.Rows) error {
-		var id, receivers string
-		o := &owned{}
-		err := rows.Scan(&id, &o.id, &o.state, &o.status, &o.missingAt, &receivers)
-		if len(w.doubts) > 0 {
-			o.receivers = fromJSON[string](receivers)
+		var receivers string
+		k := &known{}
+		err := rows.Scan(&k.id, &k.message, &k.walk, &k.state, &k.status, &k.missingAt, &receivers)
+		if len(w.sending) > 0 {
+			k.receivers = fromJSON[string](receivers)
 		}
-		w.owned[id] = o
+		w.known[k.id] = k
 		return err
-	}, `SELECT document, id, state, status, missing_at, receivers FROM signforms_outbox
-		WHERE box = $1 AND template = $2 AND state IN ('sent', 'ended') AND document <> ''`, t.box, w.template)
-	if len(w.doubts) > 0 || w.again {
-		w.matcher = newMatcher(t.doubts(w.template))
+	}, `SELECT d.document, d.message, d.walk, coalesce(m.state, ''), coalesce(m.status, ''), coalesce(m.missing_at, 0), coalesce(m.receivers, '[]')
+		FROM signforms_outbox_documents AS d LEFT JOIN signforms_outbox AS m ON m.id = d.message AND m.document = d.document
+		WHERE d.box = $1 AND d.template = $2`, t.box, w.template)
+	if len(w.sending) > 0 || w.again {
+		w.doubts = t.doubts(w.template)
 	}
 }
 
 // read reads the list. The error is that of the list.
-func (w *walk) read(list func(func(*signforms.Respondent, error) bool)) error {
+func (w *walk) read(list iter.Seq2[*signforms.Respondent, error]) error {
 	for r, err := range list {
 		if err != nil {
 			return err
 		}
-		if d := documentOf(r); d.template == w.template { // a service may ignore the filter
-			w.see(d)
+		if normalID(r.TemplateID) == w.template { // a service may ignore the filter
+			w.see(r)
 		}
 	}
 	return nil
 }
 
 // see notes a listed document.
-func (w *walk) see(d document) {
-	if o := w.owned[d.id]; o != nil {
-		o.listed, w.shown = true, true
-		if o.status != d.status && d.status != "" {
-			w.changed[o.id] = d.status
-		}
-		if len(o.receivers) > 0 {
-			shows := d.shows(o.receivers)
-			w.readable = w.readable || shows && d.record.AddressesReadable()
-			w.masked = w.masked || !shows
-		}
+func (w *walk) see(r *signforms.Respondent) {
+	k := w.known[normalID(r.ID)]
+	if k == nil {
+		k = &known{id: normalID(r.ID)}
+		w.known[k.id] = k
+	}
+	k.listed = true
+	if k.message == 0 && len(rivals(w.doubts, r, k.walk)) > 0 {
+		k.record = r
+	}
+	if k.state == "" {
 		return
 	}
-	before := w.documents[d.id]
-	if before.message != 0 || w.listed[d.id] { // of a message that was forgotten, or a duplicate
-		return
+	w.shown = true
+	if k.status != r.Status && r.Status != "" {
+		w.changed[k.message] = r.Status
 	}
-	w.listed[d.id] = true
-	u := unowned{id: d.id, walk: before.walk}
-	if w.matcher != nil && len(w.matcher.of(d, before.walk)) > 0 {
-		u.doc = d
+	if len(k.receivers) > 0 {
+		w.readable = w.readable || shows(r, k.receivers) && r.AddressesReadable()
+		w.masked = w.masked || !shows(r, k.receivers)
 	}
-	w.unowned = append(w.unowned, u)
+}
+
+// shows reports whether each address is one of the document's signers.
+func shows(r *signforms.Respondent, addresses []string) bool {
+	return !slices.ContainsFunc(addresses, func(a string) bool {
+		return !slices.ContainsFunc(r.Signers, func(s signforms.Signer) bool { return normalAddress(s.Email) == a })
+	})
 }
 
 // fail records that a walk could not be made. Open documents are then read by their id, if gone is true.
@@ -176,20 +159,14 @@ func (w *walk) fail(t *tx, gone bool, reconcile time.Duration) {
 	}
 }
 
-// same reports whether a message is still in the doubt in which it was when the walk began.
-func (w *walk) same(r row) bool {
-	d, known := w.doubts[r.id]
-	return known && r.state == Sending && r.attempt == d.attempt && r.phase == d.phase
-}
-
 // readMissing makes open documents that were not listed be read by their id.
 func (w *walk) readMissing(t *tx) {
-	for _, o := range w.owned {
+	for _, k := range w.known {
 		switch {
-		case !o.listed && o.state == Sent:
-			t.change(o.id, "read_due = $2", t.now)
-		case o.listed && o.missingAt > 0:
-			t.change(o.id, "missing_at = 0")
+		case !k.listed && k.state == Sent:
+			t.change(k.message, "read_due = $2", t.now)
+		case k.listed && k.missingAt > 0:
+			t.change(k.message, "missing_at = 0")
 		}
 	}
 }
@@ -208,19 +185,13 @@ func (w *walk) settle(t *tx, reconcile time.Duration) (wait time.Duration) {
 		t.exec("UPDATE signforms_outbox_templates SET reconcile = $3 WHERE box = $1 AND template = $2", t.box, w.template, next)
 		w.readMissing(t)
 	}
-	if w.matcher != nil {
+	if len(w.sending) > 0 || w.again {
 		wait = w.settleDoubts(t)
 	}
-	w.keep(t, number)
-	return wait
-}
-
-// keep stores the documents that were listed for the first time and that no message has.
-func (w *walk) keep(t *tx, number int64) {
-	var ids []any
-	for _, u := range w.unowned {
-		if u.walk == 0 {
-			ids = append(ids, u.id)
+	var ids []any // of documents that no walk has listed before, and no message has
+	for _, k := range w.known {
+		if k.listed && k.message == 0 && k.walk == 0 {
+			ids = append(ids, k.id)
 		}
 	}
 	for batch := range slices.Chunk(ids, documentBatch) {
@@ -231,4 +202,5 @@ func (w *walk) keep(t *tx, number int64) {
 		t.exec("INSERT INTO signforms_outbox_documents (box, template, walk, document) VALUES "+strings.Join(values, ", ")+" ON CONFLICT DO NOTHING",
 			append([]any{t.box, w.template, number}, batch...)...)
 	}
+	return wait
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/signforms/signforms-go"
 )
 
 // Messages that are sending are watched until their request can no longer arrive, and then, after a first walk, until the
@@ -126,11 +128,11 @@ func (b *Box) probeService(ctx context.Context, template string) error {
 func (b *Box) readService(ctx context.Context, template string) error {
 	ctx, cancel := context.WithTimeout(ctx, answeredGap)
 	defer cancel()
-	at, err := b.probe(ctx, template)
+	page, err := b.client.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: template, Limit: 1})
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err == nil && !at.IsZero() {
-		b.service, b.serviceAt = at, b.elapsed()
+	if err == nil && !page.Time.IsZero() {
+		b.service, b.serviceAt = page.Time, b.elapsed()
 	}
 	return err
 }

@@ -10,6 +10,7 @@
 package pgxtx
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -94,13 +95,8 @@ func (c conn) QueryContext(ctx context.Context, query string, args []driver.Name
 
 type rows struct{ pgx.Rows }
 
-func (r rows) Columns() []string {
-	var names []string
-	for _, f := range r.FieldDescriptions() {
-		names = append(names, f.Name)
-	}
-	return names
-}
+// Columns returns names without meaning: rows are scanned by position.
+func (r rows) Columns() []string { return make([]string, len(r.FieldDescriptions())) }
 
 func (r rows) Close() error {
 	r.Rows.Close()
@@ -109,18 +105,11 @@ func (r rows) Close() error {
 
 func (r rows) Next(dest []driver.Value) error {
 	if !r.Rows.Next() {
-		return errors.Join(r.Err(), io.EOF)
+		return cmp.Or(r.Err(), io.EOF)
 	}
 	all, err := r.Values()
 	for i := range all {
-		switch v := all[i].(type) {
-		case int16:
-			dest[i] = int64(v)
-		case int32:
-			dest[i] = int64(v)
-		default:
-			dest[i] = v
-		}
+		dest[i] = all[i]
 	}
 	return err
 }
