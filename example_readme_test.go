@@ -29,50 +29,6 @@ func readmeReceive(verifier *webhook.Verifier, signed func(context.Context, []st
 	}, nil))
 }
 
-// resolve says what became of a send in doubt: after ErrOutcomeUnknown, or a crash before its outcome was stored.
-// Call it 90 seconds later, as the send may still arrive, and before another send of the template. If the service masks
-// addresses, ask a person instead.
-func resolve(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, stored func(id string) bool) (*signforms.Respondent, error) {
-	found, err := client.Respondents.FindSent(ctx, p, stored) // stored: documents of other sends
-	switch {
-	case err != nil:
-		return nil, err // nothing was found out: look later
-	case len(found) == 0:
-		return nil, nil // not sent: send it again
-	case len(found) == 1:
-		return found[0], nil // sent: its ID and SignerIDs()
-	}
-	return nil, errors.New("a person has to decide")
-}
-
-func TestREADMEResolve(t *testing.T) {
-	service := signformstest.NewServer(t, nil)
-	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 1, Status: 503})
-	service.Fail(signformstest.Fault{Operation: signforms.OpSend, Times: 2, Status: 503, AfterWork: true})
-	p := signforms.TemplateSendParams{
-		TemplateID: service.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}}),
-		Receivers:  []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
-	}
-	client, stored := service.Client(), map[string]bool{}
-	doubt := func() (*signforms.Respondent, error) {
-		_, err := client.Templates.Send(t.Context(), p)
-		require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
-		return resolve(t.Context(), client, p, func(id string) bool { return stored[id] })
-	}
-	found, err := doubt()
-	require.NoError(t, err)
-	require.Nil(t, found)
-	found, err = doubt()
-	require.NoError(t, err)
-	require.Len(t, found.SignerIDs(), 1)
-	stored[found.ID] = true
-	again, err := doubt()
-	require.NoError(t, err)
-	require.NotEqual(t, found.ID, again.ID)
-	_, err = resolve(t.Context(), client, p, func(string) bool { return false })
-	require.ErrorContains(t, err, "a person")
-}
-
 // It gets the ids that were stored with the send.
 func TestREADMEReceive(t *testing.T) {
 	service := signformstest.NewServer(t, nil)

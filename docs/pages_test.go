@@ -140,7 +140,7 @@ func TestLinesOfProseAreShort(t *testing.T) {
 // publicPackages are the folders of the packages that users import, by the name under which they do.
 var publicPackages = map[string]string{
 	"signforms": ".", "webhook": "webhook", "webhooktest": "webhook/webhooktest", "signformstest": "signformstest", "refserver": "internal/refserver",
-	"queue": "queue",
+	"queue": "queue", "outbox": "outbox", "pgxtx": "outbox/pgxtx",
 }
 
 // What pages and doc comments call by name is there: `Options.Endpoints` in a page, webhook.Sign in a comment.

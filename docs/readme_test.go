@@ -17,13 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every Go program of these pages is a function of example_readme_test.go, word by word, with the imports it needs.
+// Every Go program of these pages is a function of example_readme_test.go or of outbox/example_test.go, word by word, with the
+// imports it needs.
 func TestREADMEProgramsAreCompiled(t *testing.T) {
 	source, err := os.ReadFile("example_readme_test.go")
 	require.NoError(t, err)
+	outbox, err := os.ReadFile("outbox/example_test.go")
+	require.NoError(t, err)
 	for page, want := range map[string][]string{
 		"README.md": {
-			program(t, source, "Example_send"), declaration(t, source, "resolve"), lines(t, source, "readmeReceive"),
+			program(t, source, "Example_send"), lines(t, outbox, "readmeSendOnce"), lines(t, source, "readmeReceive"),
 			program(t, source, "TestOfferIsSigned"),
 		},
 		"docs/receiving.md": {program(t, source, "Example_receive")},
@@ -62,14 +65,6 @@ func lines(t *testing.T, source []byte, name string) string {
 	_, f := function(t, files, source, name)
 	body := source[files.Position(f.Body.Lbrace).Offset+2 : files.Position(f.Body.Rbrace).Offset]
 	return strings.ReplaceAll("\n"+string(body), "\n\t", "\n")[1:]
-}
-
-// declaration returns a function with its comment.
-func declaration(t *testing.T, source []byte, name string) string {
-	t.Helper()
-	files := token.NewFileSet()
-	_, f := function(t, files, source, name)
-	return string(source[files.Position(f.Doc.Pos()).Offset:files.Position(f.End()).Offset]) + "\n"
 }
 
 func function(t *testing.T, files *token.FileSet, source []byte, name string) (*ast.File, *ast.FuncDecl) {

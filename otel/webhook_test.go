@@ -216,6 +216,19 @@ func TestQueueIsReported(t *testing.T) {
 	require.NoError(t, stop())
 }
 
+func TestOutboxIsReported(t *testing.T) {
+	r := newRecorder(t, otel.Options{})
+	stop, err := r.WatchOutbox(func(context.Context) (otel.OutboxDepth, error) {
+		return otel.OutboxDepth{Pending: 7, InDoubt: 3, Undecided: 2, Oldest: 90 * time.Second}, nil
+	})
+	require.NoError(t, err)
+	for name, want := range map[string]int64{"pending": 7, "in_doubt": 3, "undecided": 2} {
+		require.Equal(t, want, r.metric(t, "signforms.outbox."+name).(metricdata.Gauge[int64]).DataPoints[0].Value, name)
+	}
+	require.Equal(t, 90.0, r.metric(t, "signforms.outbox.oldest").(metricdata.Gauge[float64]).DataPoints[0].Value)
+	require.NoError(t, stop())
+}
+
 // What a program passes in cannot make up labels or take back what was counted.
 func TestOddValuesOfAQueue(t *testing.T) {
 	r := newRecorder(t, otel.Options{})

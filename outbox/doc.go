@@ -1,2 +1,66 @@
-// Package outbox sends templates once.
+// Package outbox sends a template once for a key, whatever dies, and follows its document to the end: it settles unknown
+// outcomes, reminds, voids, and reads what no event reports. It keeps its state in the program's own database, SQLite or
+// Postgres, so that the decision to send commits with the program's own rows.
+//
+//	box, err := outbox.Open(ctx, db, client, &outbox.Options{
+//		OnChange: func(ctx context.Context, tx *sql.Tx, e outbox.Entry) error {
+//			_, err := tx.ExecContext(ctx, "UPDATE offers SET state = ? WHERE id = ?", e.State, e.Key)
+//			return err
+//		},
+//	})
+//	go box.Run(ctx)
+//	http.Handle("/webhook", webhook.NewHandler(verifier, box.Funcs(webhook.Funcs{}), nil))
+//
+//	err = box.Add(ctx, tx, outbox.Message{Key: "offer-17", Send: signforms.TemplateSendParams{…},
+//		RemindAfter: []time.Duration{72 * time.Hour}})
+//
+// [Open] makes the tables. [Box.Add] takes the transaction that writes the program's own rows. [Box.Run] does the work, in
+// one process or in several. [Options.OnChange] is called with each message that has changed. [Box.Get], [Box.List] and
+// [Box.Stats] read the box, and [Box.Void] cancels a message or voids its document. A pgx.Tx works with package pgxtx.
+//
+// # States
+//
+// A message is pending, then sending, then sent, and ended once the document is signed, paid, declined, void, expired or
+// deleted. It fails if the service refuses the template or its inputs. A wrong API key, a rate limit or a gateway fails no
+// message: Run goes on with one send at a time until one succeeds. While no send is under way, a message to receivers who
+// already have one of the same template with an unknown outcome waits.
+//
+// # Unknown outcomes
+//
+// The service has no idempotency keys. A send whose response was lost, or whose process died, may have made a document. Run
+// waits until the request can no longer arrive, reads all documents of the template, and finds the message sent if exactly
+// one document shows its receivers and can be no other message's. It finds the message not sent, and sends it again, if two
+// such walks show no document that could be it, with a minute between them in which the service answered. Otherwise the
+// message is undecided: nothing is sent, Entry.Candidates has the documents, and a person calls [Box.MarkSent] or
+// [Box.MarkNotSent]. That takes about five minutes. Run logs a line for each message that needs a person.
+//
+// Not every service shows the receivers' addresses in full. If yours does not, unknown outcomes are undecided.
+//
+// # Events
+//
+// [Box.Funcs] is for a webhook.Handler, or for Run of package queue. Events are hints only: Run then reads the document.
+// Every [Options.Reconcile] it lists the documents of each template with open messages, because the service sends no event
+// for declined and expired documents, and because events may get lost.
+//
+// # Restored databases
+//
+// After a backup was restored, or after a failover to an asynchronous standby, call [Box.LookFirst] once before Run.
+//
+// # What is not guaranteed
+//
+// That nobody else sends the same template to the same people. The limits and tests are in [guarantees.md].
+//
+// Forms are not supported: the service does not list the receivers of a form, so an unknown outcome could never be settled.
+// Signing links are not stored, so embedded signing needs Respondents.Get.
+//
+// # Personal data
+//
+// PDF and mail texts are erased when a message was sent; names, addresses and variables [Options.KeepContent] after it
+// ended, failed or was cancelled. Key, ids and state stay until [Box.Forget]. Errors and logs have no address and no link.
+//
+// [guarantees.md]: https://github.com/signforms/signforms-go/blob/main/docs/guarantees.md#sends-once
 package outbox
+
+// Where to begin in the code: outbox.go and change.go are what a program calls. run.go decides what is due. A send is in
+// send.go. Unknown outcomes are in watch.go, then walk.go, then settle.go. act.go reads, voids and reminds. schema.go has
+// the tables, row.go a message's row, and db.go transactions on both databases.
