@@ -62,6 +62,8 @@ func FindTooLong(original []byte, marks []Mark) (found *TooLong, err error) {
 	return nil, nil
 }
 
+// finish does the work of Finish. Without a sealer it writes the place of the seal and returns nothing: a seal does not
+// depend on the file.
 func (d *document) finish(marks []Mark, cert Certificate, sealer *Sealer) ([]byte, error) {
 	cert.stamped, cert.Original = marks, d.data
 	u := newUpdate(d)
@@ -74,7 +76,7 @@ func (d *document) finish(marks []Mark, cert Certificate, sealer *Sealer) ([]byt
 	page := u.addCertificate(drawing, referenceTo(field.number, 0))
 	seal := u.putSeal(cert.Finished, page, field)
 	u.put(u.catalogAt, u.putForm(u.permissions(), field).text())
-	if u.end(); u.err != nil {
+	if u.end(); u.err != nil || sealer == nil {
 		return nil, u.err
 	}
 	return u.out, seal.fill(u.out, sealer)

@@ -8,7 +8,6 @@ package pdf
 import (
 	"errors"
 	"fmt"
-	"time"
 )
 
 // MaxSize is the size in bytes of the largest PDF that Inspect accepts: 20 MB.
@@ -92,11 +91,7 @@ func Inspect(data []byte) (content Content, err error) {
 		return Content{}, err
 	}
 	content.Signed = d.isSigned(d.array(d.form().get("Fields")), "", map[int]bool{})
-	sealer, err := NewSealer(time.Unix(0, 0))
-	if err != nil {
-		return Content{}, err
-	}
-	if _, err := d.finish(nil, Certificate{}, sealer); err != nil {
+	if _, err := d.finish(nil, Certificate{}, nil); err != nil {
 		return Content{}, err
 	}
 	for _, p := range d.pages {

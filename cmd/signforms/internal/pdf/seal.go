@@ -140,7 +140,11 @@ func (u *update) putForm(catalog dict, field object) dict {
 func (s sealed) fill(file []byte, sealer *Sealer) error {
 	end := s.contents + 2*contentsSize + len("<>")
 	copy(file[s.byteRange:], fmt.Sprintf("[0 %d %d %d]", s.contents, end, len(file)-end))
-	signature, err := sealer.sign(append(bytes.Clone(file[:s.contents]), file[end:]...))
+	after := bytes.Clone(file[end:])
+	copy(file[s.contents:], after) // for a moment, so that a large file is not copied to be signed
+	signature, err := sealer.sign(file[:s.contents+len(after)])
+	copy(file[s.contents:], "<"+strings.Repeat("0", 2*contentsSize)+">")
+	copy(file[end:], after)
 	if err != nil {
 		return fmt.Errorf("pdf: sealing: %w", err)
 	}

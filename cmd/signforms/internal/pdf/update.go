@@ -1,7 +1,6 @@
 package pdf
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -19,7 +18,9 @@ type update struct {
 
 // newUpdate returns an update that changes nothing. New objects get numbers above those that the file refers to.
 func newUpdate(d *document) *update {
-	u := &update{document: d, out: append(bytes.Clone(d.data), '\n'), changed: map[int]place{}}
+	const room = 256 << 10 // for most updates, so that a large file is not copied again
+	out := append(make([]byte, 0, len(d.data)+room), d.data...)
+	u := &update{document: d, out: append(out, '\n'), changed: map[int]place{}}
 	for number := range d.table {
 		u.last = max(u.last, number)
 	}
