@@ -29,7 +29,7 @@ func finishedWithSquares(t *testing.T, original []byte) []byte {
 // whole content of a page, and the second part of another's.
 func TestFinish_openContent(t *testing.T) {
 	ends := []string{
-		"% a comment", "q .1 0 0 .1 0 0 cm", "q q .1 0 0 .1 0 0 cm", ".1 0 0 .1 0 0 cm", "0 0 9 9 re W n", "BT 3 Tr ET",
+		"% a comment", "q .1 0 0 .1 0 0 cm", "q .1 0 0 .1 0 0 cm q", ".1 0 0 .1 0 0 cm", "0 0 9 9 re W n", "BT 3 Tr ET",
 		"q (Q) <51> /Q Q q .1 0 0 .1 0 0 cm % Q", "q [(Q)] TJ 9 0 0 9 0 0 cm BI /W 9 /H 9 /BPC 8 /CS /G ID a\nQ Q\nEI Q\nb EI",
 		"/OC /L BDC", "/OC /L BDC /A BMC EMC", "BX", "0 0 m 9 9 l",
 	}
