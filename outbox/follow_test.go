@@ -138,12 +138,14 @@ func TestRemind_outcomes(t *testing.T) {
 			eachStore(t, func(f *fixture) {
 				c.fault.Operation, c.fault.Times = signforms.OpRemind, 1
 				f.srv.Fail(c.fault)
-				f.addReminded("1", 72*time.Hour)
+				f.addReminded("1", 72*time.Hour, 80*time.Hour)
 				f.pass(71 * time.Hour)
 				require.Zero(f, f.reminders())
 				f.pass(2 * time.Hour)
 				require.Equal(f, c.want, f.reminders())
-				require.Equal(f, 1, f.entry("1").Reminded)
+				f.pass(8 * time.Hour)
+				require.Equal(f, c.want+1, f.reminders(), "the next one is another one")
+				require.Equal(f, 2, f.entry("1").Reminded)
 			})
 		})
 	}

@@ -131,8 +131,11 @@ func (r *runner) turn(ctx, work context.Context) time.Duration {
 
 // start starts a task that is due in wait, unless it runs. It returns when to look again.
 func (r *runner) start(name string, wait time.Duration, do func() taskEnd) time.Duration {
-	if wait = max(wait, r.after[name]-r.elapsed()); wait > 0 || r.running[name] {
-		return max(wait, addedPoll)
+	if r.running[name] {
+		return math.MaxInt64 // its end begins a turn
+	}
+	if wait = max(wait, r.after[name]-r.elapsed()); wait > 0 {
+		return wait
 	}
 	r.running[name], r.progress = true, true
 	task := func() taskEnd {
@@ -145,7 +148,7 @@ func (r *runner) start(name string, wait time.Duration, do func() taskEnd) time.
 	} else {
 		r.tasks.Go(func() { r.ends <- task() })
 	}
-	return math.MaxInt64 // its end begins the next turn
+	return math.MaxInt64
 }
 
 // end notes the end of a task.
@@ -242,12 +245,12 @@ func (r *runner) startSends(ctx, work context.Context, p plan) time.Duration {
 		return wait
 	}
 	r.start("clock", 0, func() taskEnd { return taskEnd{wait: time.Hour, err: r.readService(ctx, p.template)} })
-	if r.running["clock"] {
-		return addedPoll
-	}
 	n, wait := r.pace.allows(r.elapsed(), r.active, r.options.Workers)
-	if n <= 0 || wait > 0 {
-		return max(wait, addedPoll)
+	switch {
+	case r.running["clock"] || n <= 0:
+		return math.MaxInt64 // the end of the task or of a send begins a turn
+	case wait > 0:
+		return wait
 	}
 	claims, first, err := r.claim(ctx, n)
 	if wait := r.failed("claim", err); wait > 0 {

@@ -145,22 +145,24 @@ func TestRun_outage(t *testing.T) {
 		b, err := Open(t.Context(), db, srv.Client(), &Options{Logger: slog.New(slog.DiscardHandler)})
 		require.NoError(t, err)
 		template := offer(srv)
+		require.NoError(t, b.Add(t.Context(), db, Message{Key: "first", Send: sendTo(template, "first@example.com")}))
+		defer runBox(t, b)()
+		time.Sleep(time.Minute)
 		end := srv.Fail(signformstest.Fault{Status: http.StatusServiceUnavailable})
 		for i := range 100 {
 			require.NoError(t, b.Add(t.Context(), db, Message{Key: fmt.Sprint(i), Send: sendTo(template, fmt.Sprint("p", i, "@example.com"))}))
 		}
-		defer runBox(t, b)()
 		time.Sleep(time.Hour)
 		s, err := b.Stats(t.Context())
 		require.NoError(t, err)
 		assert.Positive(t, s.InDoubt)
-		assert.LessOrEqual(t, s.InDoubt, 20)
+		assert.LessOrEqual(t, s.InDoubt, 30)
 		end()
 		time.Sleep(30 * time.Minute)
 		s, err = b.Stats(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, Stats{}, s)
-		require.Len(t, srv.Documents(), 100)
+		require.Len(t, srv.Documents(), 101)
 	})
 }
 

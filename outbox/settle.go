@@ -131,7 +131,7 @@ func (s *settlement) certain(d *doubt) *known {
 	}
 	k := s.candidates[d.id][0]
 	old := d.serviceAt > 0 && !k.record.CreatedAt.IsZero() && k.record.CreatedAt.UnixMilli() < d.serviceAt-clockTolerance.Milliseconds()
-	if old || !k.record.AddressesReadable() || !shows(k.record, d.receivers) {
+	if old || !shows(k.record, d.receivers) {
 		return nil
 	}
 	return k
