@@ -53,8 +53,10 @@ var (
 	missingJS string
 	//go:embed static/stamp.js
 	stampJS string
+	//go:embed static/png.js
+	pngJS string
 
-	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "missing.js": missingJS, "stamp.js": stampJS, "pages.js": look.Pages}
+	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "missing.js": missingJS, "stamp.js": stampJS, "png.js": pngJS, "pages.js": look.Pages}
 )
 
 // templates are read when they are first used: most commands of the program show no page.
@@ -63,7 +65,7 @@ var templates = sync.OnceValue(func() *template.Template {
 })
 
 // prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
-var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, missingJS, stampJS)
+var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, missingJS, stampJS, pngJS)
 
 // pages serves the pages of one server.
 type pages struct {

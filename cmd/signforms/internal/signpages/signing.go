@@ -258,11 +258,8 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
 // declined. Then there is nothing to note, which is not an error.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
-	if errors.Is(err, refserver.ErrRefused) {
-		err = nil
-	}
 	switch {
-	case r.Header.Get("Accept") == "application/json" && err != nil:
+	case r.Header.Get("Accept") == "application/json" && err != nil && !errors.Is(err, refserver.ErrRefused):
 		http.Error(w, sentence(err), http.StatusConflict)
 	case r.Header.Get("Accept") == "application/json":
 		w.WriteHeader(http.StatusNoContent)
