@@ -18,7 +18,8 @@ export async function get(address, signal) {
 
 // attempt begins work, which takes the signal of end and a function to call once something can be seen. Until then, a line that holds a
 // text and a button says how it goes. It offers to begin again after ten seconds, and when the work fails or two minutes have passed.
-// Then why returns what to say. When the caller aborts end, attempt fails without a word.
+// Then why returns what to say. When the caller aborts end, attempt fails without a word. A page that nobody sees gets no animation
+// frames, without which PDF.js draws nothing: the time counts from the first frame, and anew whenever the page is hidden or shown.
 export async function attempt(line, end, { work, again, why }) {
 	const { signal } = end;
 	const [text, button] = line.children;
@@ -27,14 +28,29 @@ export async function attempt(line, end, { work, again, why }) {
 		line.hidden = !words;
 		button.hidden = !offer;
 	};
-	const timers = [setTimeout(() => say("Still loading …", true), 10_000), setTimeout(() => end.abort(lost("An answer in two minutes")), 120_000)];
-	const seen = () => timers.forEach(clearTimeout);
+	let frame, timers = [];
+	const stop = () => {
+		cancelAnimationFrame(frame);
+		timers.forEach(clearTimeout);
+	};
+	const count = () => {
+		stop();
+		frame = requestAnimationFrame(() => {
+			timers = [setTimeout(() => say("Still loading …", true), 10_000), setTimeout(() => end.abort(lost("An answer in two minutes")), 120_000)];
+		});
+	};
+	const seen = () => {
+		stop();
+		document.removeEventListener("visibilitychange", count);
+	};
 	const aborted = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 	button.onclick = () => {
 		end.abort();
 		again();
 	};
 	say("Loading the document …");
+	document.addEventListener("visibilitychange", count);
+	count();
 	try {
 		const result = await Promise.race([work(signal, seen), aborted]);
 		say("");

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/signforms/signforms-go/cmd/signforms/internal/browsertest"
 )
 
@@ -94,4 +96,18 @@ func TestSlowService(t *testing.T) {
 	p.WaitText("Still waiting for an answer …")
 	answer()
 	p.WaitText("You have signed.")
+}
+
+// A page that nobody sees gets no animation frames, without which PDF.js draws nothing. The two minutes do not count then.
+func TestPageInTheBackgroundWaits(t *testing.T) {
+	_, links := offer(t, newService(t), "Offer")
+	p := browsertest.Open(t, browsertest.Screen{Width: 360})
+	p.Hold(120_000)
+	p.Before("window.waiting = []; const real = requestAnimationFrame; window.requestAnimationFrame = (f) => window.front ? real(f) : waiting.push(f);")
+	p.Go(links["ann@example.com"])
+	p.Wait("document.querySelector('.page') && waiting.length > 1")
+	require.Zero(t, browsertest.Eval[int](p, "held.size"))
+	browsertest.Eval[bool](p, "window.front = true; waiting.forEach(real); true")
+	p.Wait("document.querySelector('main').dataset.shown")
+	require.Zero(t, browsertest.Eval[int](p, "held.size"))
 }
