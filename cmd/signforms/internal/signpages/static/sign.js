@@ -8,9 +8,15 @@ const sendAnswers = document.querySelector("form.sheet:not([data-act]) button");
 sendAnswers?.form.addEventListener("submit", () => (sendAnswers.disabled = true));
 addEventListener("pageshow", () => sendAnswers && (sendAnswers.disabled = false));
 
-// The origins that may embed this page. If the browser says which origin does, only that one.
-const above = location.ancestorOrigins?.[0];
-const frames = (data.frames ?? "").split(" ").filter((origin) => origin && (!above || above === origin));
+// An empty date looks empty.
+const mark = (input) => input.type === "date" && input.classList.toggle("blank", !input.value);
+document.querySelectorAll("input").forEach(mark);
+for (const event of ["input", "change"]) document.addEventListener(event, ({ target }) => mark(target));
+
+// The origins that may embed this page. If the browser says which origin does, only that one. "null" does not say it: Firefox hides the
+// origin behind it, because the frame sends no referrer.
+const above = location.ancestorOrigins?.[0] ?? "null";
+const frames = (data.frames ?? "").split(" ").filter((origin) => origin && (above === "null" || above === origin));
 
 // tell sends an event to the embedding page. The browser delivers it only if that page has one of the origins.
 function tell(event, detail = {}) {
