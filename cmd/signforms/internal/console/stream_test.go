@@ -109,7 +109,10 @@ func TestTabsShareAStream(t *testing.T) {
 }
 
 func TestListsFollowWhatHappens(t *testing.T) {
-	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker"} {
+	for name, before := range map[string]string{"shared worker": "", "none": "delete self.SharedWorker", "cookies blocked": `
+		const refuse = () => { throw new DOMException("The operation is insecure.", "SecurityError") };
+		self.SharedWorker = class { constructor() { refuse() } };
+		Object.defineProperty(self, "sessionStorage", { get: refuse });`} {
 		t.Run(name, func(t *testing.T) {
 			service := newConsole(t)
 			p := browsertest.Open(t, browsertest.Screen{Width: 1280})

@@ -66,3 +66,17 @@ func TestTheButtonIsDisabledWhileAFormIsSent(t *testing.T) {
 	require.Len(t, service.Forms(), 1)
 	p.RequireAccessible()
 }
+
+// A page that comes back from the browser's cache is as it was left, and its button can be used again. The address differs only after
+// its "#", so that the page stays.
+func TestTheButtonCanBeUsedAfterBack(t *testing.T) {
+	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
+	p.Go(newConsole(t).URL + "/_/forms/new?done=form")
+	p.Set("#title", "Survey")
+	p.Set("#questions", "Why?")
+	browsertest.Eval[bool](p, "window.fetch = async () => ({ ok: true, url: location.href + '#left' }); true")
+	p.Click("button.main")
+	p.Wait("location.hash === '#left' && document.querySelector('button.main').disabled")
+	browsertest.Eval[bool](p, "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+	require.False(t, browsertest.Eval[bool](p, "document.querySelector('button.main').disabled"))
+}

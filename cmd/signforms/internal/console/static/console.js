@@ -2,7 +2,6 @@
 const { live, events, stream } = document.body.dataset;
 let sending = 0; // forms
 if (live) {
-	const Shared = self.SharedWorker ?? Worker;
 	let port, number = 0, silent = 0, due = 0, forced = false, gone = false, lost = 0;
 	const follow = () => port.postMessage(live.split(","));
 	const leave = () => port.postMessage([]);
@@ -47,8 +46,12 @@ if (live) {
 		lost = 0;
 		if (data === "out") return noLongerIn();
 		if (data === "gone") {
-			if (sessionStorage.getItem("gone") === events) return; // once, if the page is there and only its stream is not
-			sessionStorage.setItem("gone", events);
+			try {
+				if (sessionStorage.getItem("gone") === events) return; // once, if the page is there and only its stream is not
+				sessionStorage.setItem("gone", events);
+			} catch { // the browser stores nothing for this page because it blocks cookies
+				return say("This page does not update itself any more. Reload it.");
+			}
 			gone = true;
 		}
 		wait();
@@ -58,8 +61,12 @@ if (live) {
 		due ||= Date.now();
 	};
 	const connect = () => {
-		const worker = new Shared(stream, { name: events + (number ? "#" + number : "") });
-		port = worker.port ?? worker;
+		const options = { name: events + (number ? "#" + number : "") };
+		try {
+			port = new SharedWorker(stream, options).port;
+		} catch { // the browser has none, or allows none because it blocks cookies
+			port = new Worker(stream, options);
+		}
 		port.onmessage = hear;
 		silent = 0;
 	};
@@ -137,6 +144,14 @@ function ask(form, button) {
 	return fetch(address, { signal });
 }
 
+// left is the button that led to another page. The browser may show this page again as it was left, and it can be used again then.
+let left;
+addEventListener("pageshow", () => {
+	if (!left) return;
+	left.disabled = false;
+	document.querySelector(".notice")?.remove(); // "Saving …"
+});
+
 async function send(form, button) {
 	const say = (...notice) => sayBefore(button.closest(".row") ?? button, ...notice);
 	const wrong = isUpload(form) && [...form.elements].find((input) => !input.checkValidity());
@@ -152,6 +167,7 @@ async function send(form, button) {
 		const answer = await asked;
 		if (answer.ok && (new URL(answer.url).searchParams.has("done") || asks(form, button) && !answer.redirected)) {
 			delete form.dataset.unsaved;
+			left = button;
 			return location.assign(answer.url);
 		}
 		const page = new DOMParser().parseFromString(await answer.text(), "text/html");
