@@ -94,6 +94,7 @@ func TestFieldsAreMovedResizedAndDeletedByMouseAndFinger(t *testing.T) {
 			require.Len(t, entered(p), 2)
 			p.Shot("added")
 			before := entered(p)[1]
+			require.GreaterOrEqual(t, before.Y, entered(p)[0].Y+entered(p)[0].Height, "a new field covers no other")
 			width, height := sizeOf(p)
 			drag(".placed.selected", 60, 30)
 			require.Len(t, entered(p), 2, "dragging a field adds none")

@@ -172,6 +172,18 @@ function freeName(wanted) {
 	return name;
 }
 
+// freeTop returns where a field covers no other: where it is, or else as near as possible below, or above. Fields that are lower than
+// least are as easy to grab as if they were so high. A page without room has the field where it is.
+function freeTop({ page, x, y, width, height }, least) {
+	const others = fields.filter((other) => other.page === page && other.x < x + width && x < other.x + other.width);
+	const apart = (other) => Math.max(least - other.height, 0) / 2 + Math.max(least - height, 0) / 2;
+	const below = (other) => other.y + other.height + apart(other);
+	const above = (other) => other.y - height - apart(other);
+	const isFree = (top) => top >= 0 && top + height <= 1 && others.every((other) => top >= below(other) - 1e-9 || top <= above(other) + 1e-9);
+	const tops = [y, ...others.map(below), ...others.map(above)].filter(isFree);
+	return tops.sort((a, b) => (a < y) - (b < y) || Math.abs(a - y) - Math.abs(b - y))[0] ?? y;
+}
+
 // addHere adds a field to the page of which most is visible, in the middle of what is visible.
 function addHere(kind) {
 	const role = roles()[find("#add-for").selectedIndex];
@@ -184,7 +196,7 @@ function addHere(kind) {
 	const [width, height] = sizes[kind];
 	const field = { name: freeName(`${role.value.slice(0, 900)} ${kind}`.trim()), role, kind, required: true, page: index + 1, width, height };
 	move(field, 0.5 - width / 2, ((seen[index][0] + seen[index][1]) / 2 - edges[index].top) / edges[index].height);
-	while (fields.some(({ page, x, y }) => page === field.page && x === field.x && y === field.y) && field.y + height < 1) move(field, field.x, field.y + height);
+	field.y = freeTop(field, 24 / edges[index].height);
 	keep();
 	add(field);
 	written();
