@@ -70,7 +70,7 @@ func (o Options) withDefaults() (Options, error) {
 	for name, d := range map[string]time.Duration{"SendTimeout": o.SendTimeout, "Workers": time.Duration(o.Workers),
 		"PollInterval": o.PollInterval, "Reconcile": o.Reconcile, "KeepContent": o.KeepContent} {
 		if d < 0 {
-			return o, fmt.Errorf("Options.%s is negative: leave it 0 for the default", name)
+			return o, fmt.Errorf("option %s is negative: leave it 0 for the default", name)
 		}
 	}
 	o.Name = cmp.Or(o.Name, "default")
