@@ -82,8 +82,9 @@ func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Pag
 }
 
 // All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents (or 16, if that
-// is more), by default 100. At the first error All yields that error and stops. The error matches [ErrIncomplete] if
-// documents may be missing: see "Whole lists" in the package documentation, which also says what a list costs.
+// is more), by default 100. At the first error All yields that error, with a nil *Document, and stops. The error matches
+// [ErrIncomplete] if All cannot tell whether documents are missing, and another sentinel, such as [ErrUnavailable], if a
+// request failed. "Whole lists" in the package documentation says what a list costs.
 // Documents that were created or changed meanwhile may or may not be among those yielded.
 func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.Seq2[*Document, error] {
 	return list[Document]{p.Limit, (*Document).key, func(ctx context.Context, r paging.Request) (*Page[Document], error) {

@@ -52,7 +52,8 @@ var (
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent
 // nothing. Its text has the call, the status, Code, Message and the first Fields, and never more of the response. An
 // Error that you build in a fake matches what a call of its Operation with a response of its StatusCode and Code matches:
-// &Error{StatusCode: 404} matches ErrNotFound.
+// &Error{StatusCode: 404} matches ErrNotFound. The StatusCode is required for that. A fake of ErrIncomplete, or of an error
+// without a response, wraps the sentinel: fmt.Errorf("%w: %w", &Error{...}, ErrIncomplete).
 type Error struct {
 	// Call names the call that failed, such as "get document". If it is empty, the text begins with Operation.
 	Call string

@@ -339,6 +339,9 @@ func TestError_retryAfterIsSet(t *testing.T) {
 	unreachable := clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") })
 	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, unreachable))
 	require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
+	err = clienttest.CallOf(t, "Documents.Get").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"documents":[]}`)))
+	clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+	require.Zero(t, clienttest.AsError(t, err).RetryAfter, "calling again does not help")
 }
 
 // TestError_enormousRetryAfter: a Retry-After counts for at most a day, and a reminder's error agrees with its budget.

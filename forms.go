@@ -45,7 +45,7 @@ func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendRes
 		return nil, err
 	}
 	var res FormSendResult
-	run, err := s.c.perform(ctx, p.body().request(sendForm), func(r *run) error { return r.readRecord(&res, nil) })
+	run, err := s.c.perform(ctx, p.body().request(sendForm), func(r *run) error { return r.readFormSend(&res) })
 	if err != nil {
 		return nil, err
 	}

@@ -48,9 +48,9 @@ type Options struct {
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is one, and so is each reminder of RemindAll.
 	// It returns the context to go on with and a function, which is called at the end with the operation's error, or one
-	// that says that a hook or the Transport panicked; neither may be nil. An answer without the record, for which Get,
-	// Respondent and Response return ErrNotFound, is no error here. Both run in the goroutine of the call, must be safe
-	// for concurrent use and should return quickly.
+	// that says that a hook or the Transport panicked; neither may be nil. A list without the record, for which a Get
+	// method returns ErrNotFound, is no error here. Both run in the goroutine of the call, must be safe for concurrent use
+	// and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
 }
 

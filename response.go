@@ -124,6 +124,20 @@ func (r *run) readSend(res *TemplateSendResult) error {
 	return r.unreadable(err, res.missing)
 }
 
+// readFormSend fills res. The service returns no id of what it sent, so a text that may report a failure makes the
+// outcome unknown, as for a reminder.
+func (r *run) readFormSend(res *FormSendResult) error {
+	var w wireAction
+	if err := r.readRecord(&w, nil); err != nil {
+		return err
+	}
+	res.Message = w.message()
+	if w.doubts() {
+		return r.newError("", w.message())
+	}
+	return nil
+}
+
 // readAction fills w, from an empty response or a JSON string too, and returns the error that rule decides.
 func (r *run) readAction(w *wireAction, rule func(w *wireAction, failed bool) ruling) error {
 	failed, err := w.fill(r.last)
@@ -151,6 +165,7 @@ type failureFields struct {
 	Error      json.RawMessage `json:"error"`
 	StatusCode int             `json:"statusCode"`
 	Status     string          `json:"status"`
+	Code       string          `json:"code"`
 }
 
 var (
@@ -161,7 +176,7 @@ var (
 func (v failureFields) failed() bool {
 	status, _ := jsonfill.Int(v.Status)
 	code, isNumber := jsonfill.Int(string(v.Error))
-	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || v.Status == "false" || 300 <= status && status < 600 ||
+	return v.Success != nil && !*v.Success || v.StatusCode >= 300 || v.Status == "false" || 300 <= status && status < 600 || codeErrors[v.Code] != nil ||
 		!slices.Contains(noErrors, string(v.Error)) && (!isNumber || code != 0)
 }
 
@@ -410,6 +425,9 @@ func (r *run) unreadable(err error, missing func() string) error {
 func (r *run) errorOf(kind error, message string) *Error {
 	e := r.newError("", message)
 	e.kinds = []error{kind}
+	if e.assumed > 0 { // for the kinds of the status
+		e.RetryAfter, e.assumed = 0, 0
+	}
 	return e.assumeWait()
 }
 

@@ -1,6 +1,7 @@
 package signforms_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -128,6 +129,28 @@ func TestASuccessThatSaysItFailed(t *testing.T) {
 		for _, name := range []string{"Documents.Void", "Documents.Remind", "Forms.Send"} {
 			require.NoError(t, clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), "%s of %s", name, body)
 		}
+	}
+}
+
+// TestFormSend_textOfA200: the response has no id, so a text raises a doubt, and a field reports a failure.
+func TestFormSend_textOfA200(t *testing.T) {
+	for _, c := range []struct {
+		body    string
+		unknown bool
+	}{
+		{body: `{"message":"Form sent successfully"}`},
+		{body: `{"message":"ok","code":"form_sent"}`},
+		{body: `{"message":"Form not sent"}`, unknown: true},
+		{body: `{"message":"Internal server error"}`, unknown: true},
+		{body: `{"status":"error","message":"Boom"}`, unknown: true},
+		{body: `{"message":"x","code":"invalid_status"}`, unknown: true},
+		{body: `{"data":{"message":"x","code":"forbidden"}}`, unknown: true},
+	} {
+		t.Run(c.body, func(t *testing.T) {
+			err := clienttest.CallOf(t, "Forms.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
+			require.Equal(t, c.unknown, errors.Is(err, signforms.ErrOutcomeUnknown), "%v", err)
+			require.Equal(t, c.unknown, err != nil)
+		})
 	}
 }
 

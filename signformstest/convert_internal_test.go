@@ -23,7 +23,7 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		unread  string // fields of the record that the result does not show
 		unset   string // fields of the result that come from elsewhere
 	}{
-		{convert: options, unset: "Addr PublicURL Behind Prefix APIKey WorkspaceID WebhookSecret Storage Keep Finish DialWebhook Middleware Logger"},
+		{convert: options, unset: "Addr PublicURL Behind Prefix APIKey WorkspaceID WebhookSecret Storage Keep Finish CheckValues DialWebhook Middleware Logger"},
 		{convert: profile},
 		{convert: Template.internal, unset: "Fields AuthorEmail"},
 		{convert: Role.internal},
