@@ -138,7 +138,9 @@ func (c *Client) Do(ctx context.Context, request Request) (Outcome, error) {
 	if err != nil && ctx.Err() != nil {
 		r.last.Stopped = ctx.Err() // it may have ended between attempts, which the last one does not show
 	}
-	return r.last, nil
+	out := r.last
+	r.last = Outcome{} // a stopped timer may keep the contexts of attempts, and with them r, until their deadlines
+	return out, nil
 }
 
 // attempts makes the attempts of calls. It has no CloseIdleConnections, which go-retryablehttp would call after failures.

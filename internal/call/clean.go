@@ -55,25 +55,29 @@ func CleanText(s string, key Secret) string {
 
 // visible returns the beginning of s, up to the end of a word, without what cannot be printed and with single blanks.
 func visible(s string) string {
-	s = strings.Map(func(r rune) rune {
+	var b strings.Builder
+	blank := false
+	for _, r := range s {
 		switch {
-		case r == utf8.RuneError:
-			return -1
 		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return -1
+			blank = b.Len() > 0
+			continue
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			continue
+		case blank:
+			b.WriteByte(' ')
 		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > MaxSearched {
-		s = s[:MaxSearched]
-		if blank := strings.LastIndexByte(s, ' '); blank > 0 {
-			s = s[:blank] // a word that is cut in two would not be found
+		blank = false
+		b.WriteRune(r)
+		if b.Len() > MaxSearched {
+			s = b.String()[:MaxSearched]
+			if last := strings.LastIndexByte(s, ' '); last > 0 {
+				s = s[:last] // a word that is cut in two would not be found
+			}
+			return s
 		}
 	}
-	return s
+	return b.String()
 }
 
 // replaceKey finds the key in any case of its letters. Most texts do not have it, and are spared the pattern.
