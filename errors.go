@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math"
 	"net/http"
 	"slices"
@@ -191,3 +193,74 @@ var statusAdvice = map[int]string{
 	http.StatusMethodNotAllowed:     "check the endpoint",
 	http.StatusUnsupportedMediaType: "check the endpoint",
 }
+
+// statusErrors and codeErrors map an answer to the sentinels it matches. Except for 403, what a status means is not
+// documented by the service. The codes are an assumption.
+var (
+	statusErrors = map[int]error{
+		http.StatusBadRequest:            ErrInvalid,
+		http.StatusMethodNotAllowed:      ErrInvalid,
+		http.StatusRequestEntityTooLarge: ErrInvalid,
+		http.StatusUnsupportedMediaType:  ErrInvalid,
+		http.StatusUnauthorized:          ErrForbidden,
+		http.StatusForbidden:             ErrForbidden,
+		http.StatusProxyAuthRequired:     ErrForbidden,
+		http.StatusNotFound:              ErrNotFound,
+		http.StatusGone:                  ErrNotFound,
+		http.StatusConflict:              ErrRefused,
+		http.StatusUnprocessableEntity:   ErrRefused,
+		http.StatusTooManyRequests:       ErrRateLimited,
+		http.StatusRequestTimeout:        ErrUnavailable,
+		499:                              ErrUnavailable, // of a proxy whose request was cancelled
+	}
+	codeErrors = map[string]error{
+		"invalid_input":  ErrInvalid,
+		"forbidden":      ErrForbidden,
+		"not_found":      ErrNotFound,
+		"invalid_status": ErrRefused,
+		"rate_limited":   ErrRateLimited,
+	}
+)
+
+// answerKinds returns the sentinels of an answer with an error, or of a 2xx that reports one. ErrOutcomeUnknown is not
+// among them: see newError.
+func answerKinds(op Operation, status int, code string) (kinds []error) {
+	add := func(k error) {
+		if k != nil && !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	add(statusErrors[status])
+	if status/100 == 2 || status/100 == 4 { // others come from gateways, whose codes mean something else
+		add(codeErrors[code])
+	}
+	if status == http.StatusBadRequest && (op == OpVoidDocument || op == OpRemind) {
+		add(ErrRefused)
+	}
+	switch {
+	case len(kinds) > 0:
+	case status/100 == 3: // the base URL or an endpoint is wrong
+		add(ErrInvalid)
+	case status/100 == 4:
+		add(ErrRefused)
+	default:
+		add(ErrUnavailable)
+	}
+	return kinds
+}
+
+// A RawResponse is the body of a response as received, without a byte order mark, for what the typed fields leave out.
+// Pass it to json.Unmarshal. It may contain personal data and signing links, so fmt, slog and json.Marshal print only
+// its length. To embed it in other JSON, convert it to json.RawMessage.
+type RawResponse []byte
+
+// Format prints the number of bytes for every verb.
+func (a RawResponse) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
+
+// LogValue returns the number of bytes.
+func (a RawResponse) LogValue() slog.Value { return slog.StringValue(a.size()) }
+
+// MarshalText returns the number of bytes.
+func (a RawResponse) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
+
+func (a RawResponse) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }

@@ -240,19 +240,3 @@ func (l SigningLink) redact() string {
 	}
 	return redacted
 }
-
-// A RawResponse is the body of a response as received, without a byte order mark, for what the typed fields leave out.
-// Pass it to json.Unmarshal. It may contain personal data and signing links, so fmt, slog and json.Marshal print only
-// its length. To embed it in other JSON, convert it to json.RawMessage.
-type RawResponse []byte
-
-// Format prints the number of bytes for every verb.
-func (a RawResponse) Format(w fmt.State, _ rune) { io.WriteString(w, a.size()) }
-
-// LogValue returns the number of bytes.
-func (a RawResponse) LogValue() slog.Value { return slog.StringValue(a.size()) }
-
-// MarshalText returns the number of bytes.
-func (a RawResponse) MarshalText() ([]byte, error) { return []byte(a.size()), nil }
-
-func (a RawResponse) size() string { return fmt.Sprintf("[%d bytes]", len(a)) }
