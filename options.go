@@ -16,8 +16,9 @@ type Options struct {
 	// Transport sends the requests. Nil means http.DefaultTransport as it is when a request is sent.
 	//
 	// A Transport must send each request once, and must not return while one that it wraps is still at work: one that
-	// falls back to another protocol may send twice. Requests of its own, such as for a token, need a context of their
-	// own.
+	// falls back to another protocol may send twice. Requests of its own, such as for a token, need context.Background:
+	// in the call's context they count as the request. GetBody of a request is nil, so that nothing repeats its body: a
+	// Transport that reads the body, for instance to sign it, must put its bytes back.
 	Transport http.RoundTripper
 	// UserAgent precedes the SDK's own token, signforms-go/Version, in the User-Agent header.
 	UserAgent string

@@ -134,11 +134,12 @@ func secretVariants(secret string) []variant {
 
 // bareSecret removes invisible characters, white space, a name with an equals sign, and quotes.
 func bareSecret(secret string) string {
-	bare := strings.TrimSpace(strings.Join(strings.FieldsFunc(secret, isInvisible), ""))
+	const around = "\"'`“”‘’;, \t\r\n"
+	bare := strings.Trim(strings.Join(strings.FieldsFunc(secret, isInvisible), ""), around)
 	if _, assigned, found := strings.Cut(bare, "="); found && strings.Trim(assigned, "=") != "" {
 		bare = assigned
 	}
-	return strings.Trim(bare, "\"'`")
+	return strings.Trim(bare, around)
 }
 
 // bodyVariants undoes what gateways and frameworks do to a body.

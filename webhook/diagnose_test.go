@@ -42,6 +42,8 @@ func TestDiagnose(t *testing.T) {
 		"white space":      {given: " " + secret + "\n", want: "would match secret 2 of 2 without what stands around it."},
 		"byte order mark":  {given: "\ufeff" + secret, want: "would match secret 2 of 2 without what stands around it."},
 		"assignment":       {given: `export S='` + secret + "'\n", want: "would match secret 2 of 2 without"},
+		"quotes, =":        {key: padded, given: `"` + padded + `";`, want: "would match secret 2 of 2 without what stands around it."},
+		"assigned, =":      {key: padded, given: `S="` + padded + `"`, want: "would match secret 2 of 2 without what stands around it."},
 		"read before":      {received: "-", want: "The body is empty. Most likely something read it before"},
 		"base64":           {received: inBase64, want: "would match secret 2 of 2, if the body were decoded from base64"},
 		"reformatted":      {sent: `[{"name":"A & B","id":1}]`, received: `[{"name":"A \u0026 B","id":1.0}]`, want: "JSON.stringify prints it, which a receiver in Go accepts."},

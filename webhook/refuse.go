@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -86,14 +87,17 @@ func (v *Verifier) verifyRequest(r *http.Request) (Verified, *refusal) {
 		refused.unread = r.ContentLength != 0
 		return Verified{}, refused
 	}
-	verified, err := v.verify(&c, body)
+	verified, err := v.verify(r.Context(), &c, body)
 	if err == ErrSignature && int64(len(body)) < r.ContentLength {
 		err = errConsumed
 	}
-	if err != nil {
-		return Verified{}, refuse(err)
+	switch {
+	case err == nil:
+		return verified, nil
+	case r.Context().Err() != nil && errors.Is(err, r.Context().Err()):
+		return Verified{}, &refusal{reply: replyUnavailable, err: err}
 	}
-	return verified, nil
+	return Verified{}, refuse(err)
 }
 
 func (v *Verifier) checkHeader(r *http.Request) (c signedHeaders, refused *refusal) {
@@ -228,11 +232,11 @@ func unfinished(err error) *refusal {
 }
 
 // verify checks the signature, then the clock, so that an untimely delivery is known to be genuine.
-func (v *Verifier) verify(c *signedHeaders, body []byte) (Verified, error) {
+func (v *Verifier) verify(ctx context.Context, c *signedHeaders, body []byte) (Verified, error) {
 	found := Verified{Payload: body, Timestamp: c.at}
 	if found.SecretIndex = v.match(c, body); found.SecretIndex < 0 {
 		var err error
-		if found.Payload, found.SecretIndex, err = v.matchNormal(c, body); err != nil {
+		if found.Payload, found.SecretIndex, err = v.matchNormal(ctx, c, body); err != nil {
 			return Verified{}, err
 		}
 		found.Reserialized = true

@@ -2,7 +2,10 @@ package webhook
 
 import (
 	"bytes"
+	"context"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -69,6 +72,14 @@ func TestVerify_reprintsAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		require.Empty(t, refused)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		request := httptest.NewRequestWithContext(ended, http.MethodPost, "/", strings.NewReader("[ ]"))
+		maps.Copy(request.Header, signed("[]"))
+		request.Header.Set("Content-Type", "application/json")
+		response := httptest.NewRecorder()
+		NewHandler(v, Funcs{Default: func(context.Context, Event) error { return nil }}, nil).ServeHTTP(response, request)
+		require.Equal(t, http.StatusServiceUnavailable, response.Code, "the wait ends with the request's context")
 		_, err := v.Verify(signed("[]"), []byte("[]"))
 		require.NoError(t, err)
 		_, err = v.Verify(signed("another"), bytes.Repeat([]byte{' '}, maxReprint+1))

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if err := v.readHeaders(&c, header); err != nil {
 		return Verified{}, err
 	}
-	return v.verify(&c, body)
+	return v.verify(context.Background(), &c, body)
 }
 
 // usable reports whether v was made by NewVerifier.
@@ -156,15 +157,20 @@ func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	return Parse(verified.Payload)
 }
 
-// matchNormal is match with the form that JSON.stringify gives the body, which is made once for all secrets.
-func (v *Verifier) matchNormal(c *signedHeaders, body []byte) (normal []byte, secret int, err error) {
+// matchNormal is match with the form that JSON.stringify gives the body, which is made once for all secrets. It returns
+// ctx's error if ctx ends before it is this body's turn.
+func (v *Verifier) matchNormal(ctx context.Context, c *signedHeaders, body []byte) (normal []byte, secret int, err error) {
 	if len(body) == 0 {
 		return nil, -1, errConsumed
 	}
 	if len(body) > maxReprint {
 		return nil, -1, ErrSignature
 	}
-	reprints <- struct{}{}
+	select {
+	case reprints <- struct{}{}:
+	case <-ctx.Done():
+		return nil, -1, fmt.Errorf("webhook: waiting to compare a reformatted body: %w", ctx.Err())
+	}
 	defer func() { <-reprints }()
 	normal, err = jsjson.Normalize(make([]byte, 0, len(body)), body)
 	if err != nil || string(normal) == string(body) {
@@ -192,5 +198,5 @@ func (v *Verifier) match(c *signedHeaders, body []byte) int {
 const maxReprint = 64 << 10
 
 // reprints bounds how many bodies are put into JavaScript's form at one time, in the whole process. Strangers can occupy
-// a quarter of the processors with it. No wait is long: a holder of a slot only computes.
+// a quarter of the processors with it.
 var reprints = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/4))
