@@ -88,7 +88,7 @@ func isCutOff(o call.Outcome) bool {
 
 // age returns the Age of a response, which is above 0 if a cache responded.
 func age(o call.Outcome) uint64 {
-	seconds, _ := strconv.ParseUint(strings.TrimSpace(o.Header.Get("Age")), 10, 64) // out of range it is the largest
+	seconds, _ := strconv.ParseUint(cmp.Or(strings.TrimSpace(o.Header.Get("Age")), "0"), 10, 64) // out of range it is the largest
 	return seconds
 }
 
@@ -168,9 +168,7 @@ type failureFields struct {
 	Code       string          `json:"code"`
 }
 
-var (
-	noErrors = []string{"", "null", "false", `""`, "{}", "[]"}
-)
+var noErrors = []string{"", "null", "false", `""`, "{}", "[]"}
 
 // failed reports whether the answer contradicts its status.
 func (v failureFields) failed() bool {

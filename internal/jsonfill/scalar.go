@@ -54,6 +54,9 @@ func (f *filler) set(v reflect.Value, text []byte) bool {
 
 // Int reads a whole number in any form, such as 2, 2.0 or 2e0. A form other than digits counts up to 2,147,483,647.
 func Int(s string) (n int, ok bool) {
+	if s == "" { // the errors of strconv take memory
+		return 0, false
+	}
 	n, err := strconv.Atoi(s)
 	if err == nil {
 		return n, true
