@@ -45,8 +45,8 @@ var (
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
 	// everything that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
-	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no answer, or a 5xx, a 408, a 499, a
-	// redirect, or a 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send
+	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no response, or a 5xx, a 408, a 499, a
+	// redirect, a 404 or 405 that is a gateway's page or text, or a 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send
 	// of a template with [RespondentsService.FindSent].
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )

@@ -44,6 +44,8 @@ func (r *run) judge() error {
 	case r.last.Status/100 != 2:
 		code, message := reason(r.last)
 		switch isRefusal := r.last.Status/100 == 4 && !slices.Contains(gatewayStatuses, r.last.Status); {
+		case isRefusal && isForeign(r.last) && r.class == call.NotRepeatable && slices.Contains(errorPageStatuses, r.last.Status):
+			return r.newError(code, message, ErrOutcomeUnknown)
 		case isRefusal && isForeign(r.last):
 			return r.newError(code, message, ErrBadResponse)
 		case isRefusal && r.class == call.Safe && age(r.last) > 0:
@@ -57,6 +59,10 @@ func (r *run) judge() error {
 // gatewayStatuses have the same meaning whoever responds with them.
 var gatewayStatuses = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
 	http.StatusRequestTimeout, http.StatusTooManyRequests, 499}
+
+// errorPageStatuses are those with which nginx replaces the 502 or 504 of a request that the service may have executed, if
+// the page of its error_page directive is missing (404) or is a static file (405).
+var errorPageStatuses = []int{http.StatusNotFound, http.StatusMethodNotAllowed}
 
 // isForeign reports whether the body is a page or other text, and so not from the service. JSON that is cut off is not.
 func isForeign(o call.Outcome) bool {
