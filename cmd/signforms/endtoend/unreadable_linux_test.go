@@ -98,12 +98,14 @@ func TestServe_limitOfOpenFiles(t *testing.T) {
 	require.NotContains(t, refused.Message, "writable")
 	require.Greater(t, made, 5)
 	require.NotContains(t, s.stop(t), "ERROR")
-	for limit := 16; limit < 64; limit += 7 {
-		_, err = limited(limit)
-		if err != nil {
-			require.ErrorContains(t, err, "raise the limit of open files", limit)
-			require.NotContains(t, err.Error(), "move it away")
+	for limit := 8; limit < 64; limit++ {
+		s, err = limited(limit)
+		if err == nil {
+			s.stop(t)
+			continue
 		}
+		require.ErrorContains(t, err, "raise the limit of open files", limit)
+		require.NotContains(t, err.Error(), "move it away")
 	}
 	s, err = limited(1024)
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"reflect"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,6 +99,9 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 
 // startError rewords an error of the start for users of the command line.
 func startError(err error, addr, data string) error {
+	if full := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); full && !errors.Is(err, sqlitestore.ErrLimit) {
+		return fmt.Errorf("%w: raise the limit of open files (ulimit -n)", err)
+	}
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "listen" {
 		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr or $%sADDR, as in 127.0.0.1:0 for a free port", addr, e.Err, sandbox.Env)
 	}
