@@ -49,7 +49,7 @@ func TestThreeVirtualDays(t *testing.T) {
 		go func() {
 			ended <- q.Run(ctx, webhook.Funcs{TemplateViewed: func(context.Context, *webhook.TemplateViewed) error {
 				tries = append(tries, time.Since(start))
-				if time.Since(start) < 24*time.Hour {
+				if time.Since(start) < 20*time.Hour { // waits vary by a tenth, so the fourth try comes after 21.6 hours or more
 					return errors.New("the archive is closed until tomorrow")
 				}
 				return nil

@@ -10,6 +10,9 @@ const Variable = variable
 // Overhead is more than 1 with the race detector.
 const Overhead = overhead
 
+// Stacks is more than 0 with cgo.
+const Stacks = stacks
+
 // Death returns why an inspecting process ended that has printed a text.
 func Death(stderr string) error { return New().inspecting.death(errors.New("exit status 2"), stderr) }
 
