@@ -30,7 +30,7 @@ var (
 	ErrCertified   = errors.New("the PDF is certified, which forbids changes: print it to a new PDF and upload that")
 	ErrDynamicForm = errors.New("the PDF is an XFA form, which only few programs show: print it to a new PDF and upload that")
 	ErrDamaged     = errors.New("the PDF has errors, which viewers repair in different ways: print it to a new PDF and upload that")
-	ErrCutShort    = errors.New("the PDF has no end: a part of it is missing, so upload it again")
+	ErrCutShort    = errors.New("the PDF has no end: a part of it is missing, or other bytes follow it; upload it again, or print it to a new PDF")
 	ErrManyPages   = errors.New("the PDF has more than 1,000 pages: upload a shorter one")
 	ErrTooHeavy    = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
@@ -76,7 +76,7 @@ type Content struct {
 }
 
 // SignedNotice is a sentence for the person who uploaded a file with a digital signature.
-const SignedNotice = "This file is signed already. The signature stays valid for the uploaded pages, and viewers may report that the file was changed after it."
+const SignedNotice = "This file is signed already. Its bytes stay as they are: a signature that is valid now stays valid for them, and viewers may report that the file was changed after it."
 
 // Inspect returns the content of a PDF. It fails with one of this package's errors when the file cannot be used for
 // signing: it finishes the file to find out. A hostile file can make it end the process, for lack of memory or of
