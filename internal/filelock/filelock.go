@@ -14,12 +14,12 @@ var ErrLocked = errors.New("in use by another process")
 // Try locks a file, or returns ErrLocked at once. Closing the file unlocks it.
 func Try(f *os.File) error { return try(f) }
 
-// TryContent locks a file that another library locks too, such as SQLite, whatever its names: neither lock meets the
-// other. It returns ErrLocked at once when it meets another lock of TryContent. Closing the file unlocks it. Systems
+// TryContent locks a file, under any of its names, that a library such as SQLite locks too. The two locks do not affect
+// each other. TryContent returns ErrLocked at once if the file has a lock of TryContent or TryShareContent. Closing the file unlocks it. Systems
 // other than Linux, macOS and Windows have no such lock: there it returns [errors.ErrUnsupported].
 func TryContent(f *os.File) error { return tryContent(f, true) }
 
-// TryShareContent is TryContent for a lock that meets those of TryContent alone.
+// TryShareContent is TryContent for a lock that excludes only locks of TryContent.
 func TryShareContent(f *os.File) error { return tryContent(f, false) }
 
 // pause is how long Wait sleeps between two attempts.

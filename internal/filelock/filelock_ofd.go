@@ -16,8 +16,8 @@ var setlk = map[string]int{"linux": 37, "darwin": 90}[runtime.GOOS]
 // far is an offset beyond the bytes of every program's locks.
 const far = 1 << 62
 
-// tryContent takes a lock of the open file description. It is not flock, which meets the locks of fcntl on macOS and on
-// network file systems: SQLite of this process would wait for it.
+// tryContent takes a lock of the open file description. A lock of flock would exclude the locks of fcntl on macOS and on
+// network file systems: SQLite in this process would wait for it.
 func tryContent(f *os.File, alone bool) error {
 	kind := int16(syscall.F_RDLCK)
 	if alone {

@@ -1,5 +1,6 @@
-// Package paging reads all pages of a list that may change meanwhile. It knows the ids of records, when they were made,
-// and what the service tells of the whole list, but not HTTP. [All] reads a list; whole.go decides when it is whole.
+// Package paging reads all pages of a list that may change meanwhile. Its inputs are the ids of records, their creation
+// times, and the totals that the service reports; it does not use HTTP. [All] reads a list, and whole.go decides when the
+// list is whole.
 package paging
 
 import (
@@ -14,7 +15,7 @@ type Request struct{ Page, Limit int }
 // ID is the id of a record, or its hash.
 type ID [16]byte
 
-// More says whether an answer promises further pages.
+// More is whether a response reports further pages.
 type More uint8
 
 const (
@@ -23,28 +24,28 @@ const (
 	NoMore
 )
 
-// Answer is what a page and its answer say.
+// Answer is the content of a page and of the response that has it.
 type Answer struct {
 	IDs      []ID
 	Times    []time.Time // of the records, zero where they have none
 	Now      time.Time   // when the response was made
 	Total    *int        // records in the list
-	Pages    *int        // that the service counts with this limit
+	Pages    *int        // the number of pages that the service reports for this limit
 	More     More
 	Nameless bool // a record has no id
 	Refusal  Refusal
 }
 
-// Refusal says why a request may have been refused.
+// Refusal is the reason for which a request may have been refused.
 type Refusal uint8
 
 const (
 	NotRefused Refusal = iota
-	Refused            // perhaps for its limit, or its page
+	Refused            // perhaps because of its limit or its page
 	NoSuchPage         // or no such list
 )
 
-// State is what is known of a list.
+// State is the result of the reading so far.
 type State uint8
 
 const (
@@ -55,16 +56,16 @@ const (
 	Nameless       // a record has no id, and there are further pages, or may be
 )
 
-// Step is what an answer adds. The last step of a list has another state than Reading.
+// Step is the result of one response. The last step of a list has a state other than Reading.
 type Step[P any] struct {
 	Page              P
-	New               []int // the places of records that no answer had before
+	New               []int // the indexes of records that no earlier response contained
 	State             State
-	Yielded, Reported int // records, so far and according to the service: the least number that the last answer stands for
+	Yielded, Reported int // the records so far, and the least number of records that the service has reported
 }
 
-// All reads a list with pages of up to limit records, one at a time. An error of fetch ends the list, unless it is a
-// refusal of a page behind the end, or of another limit than the first.
+// All reads a list with pages of up to limit records, one at a time. An error of fetch ends the list. The exceptions are
+// the refusal of a page past the end, and the refusal of a limit other than the first.
 func All[P any](ctx context.Context, limit int, fetch func(context.Context, Request) (P, Answer, error)) iter.Seq2[Step[P], error] {
 	return func(yield func(Step[P], error) bool) {
 		w, r := &walk{limit: limit, seen: map[ID]mark{}, period: 1, pass: pass{number: 1}, overlap: 2}, Request{1, limit}
@@ -76,7 +77,7 @@ func All[P any](ctx context.Context, limit int, fetch func(context.Context, Requ
 			}
 			fresh := w.unseen(a)
 			r, state = w.read(r, a)
-			if a.Nameless && (state == Reading || w.requests > 1) { // a record may be another, but for a list of one page
+			if a.Nameless && (state == Reading || w.requests > 1) { // without ids two records cannot be told apart, except in a list of one page
 				state = Nameless
 			}
 			if !yield(Step[P]{page, fresh, state, len(w.seen), max(w.least, w.promised)}, nil) {

@@ -11,21 +11,26 @@ import (
 // Link. A page continues the chain if it begins at position 0 or shares a record with it. Records keep their order, and
 // a page is an interval of it without a gap. So a page has every record that stayed between its first and last, and two
 // intervals that share a record leave nothing out. By induction the chain has every record that stayed, from the top to
-// its end. Records of one time may be ordered anew for each request. A shared record proves nothing then, unless a
-// record of another time came behind it on a page of the chain, or the page begins with records of the chain's end in
-// the same order, too many for an accident (minRun, minTies). A record without a time proves it by itself.
+// its end. Records with equal creation times may be reordered between requests. Such a record links two pages in two
+// cases only: an older record followed it on an earlier page of the chain, or the page begins with so many records of the
+// chain's end in the same order that chance is excluded (minRun, minTies). A record without a time always links.
 //
-// End. A page is full with as many records as were asked for, or as the largest page before had (where nothing is told,
-// at least 16). A page of the chain that is not full ends the list, if the service tells of no more records and, while
-// its total did not change, as many were seen. Where it tells nothing, the page behind must be empty too. A full page
-// alone never ends a list: its total, like its denial of further pages, may count this page alone. If page 2 begins as
-// page 1 did (and, where nothing is told, page 3 too), the page is ignored: the list is whole if page 1 may have been
-// all, and else some may be missing. The last page again is as good as an empty one behind it.
+// End. A page is full if it has as many records as were requested, or as many as the largest earlier page. If the
+// service does not report totals, a full page has at least 16. A page of the chain that is not full ends the list if two
+// conditions hold: the service does not report further records, and as many records were seen as its total says since
+// the total last changed. If the service does not report totals, the next page must be empty too. A full page alone never
+// ends a list, because its total and its denial of further pages may count this page alone. If page 2 begins as page 1
+// did, the service ignores the page number. If the service does not report totals, page 3 must begin so too. The list is
+// whole then if page 1 may have been all of it; otherwise records may be missing. A repetition of the last page counts as
+// an empty page after it.
 //
 // Without overlap. Where the service ignores or refuses limits, or has no order, all pages of the first limit are read,
-// pass after pass. A page that is not full ends the list if each page of its pass continued the chain, if the pass
-// before read the same and no record twice, or if as many records were seen since the total last changed as it says:
-// then none is missing, unless one left and another entered between two totals.
+// pass after pass. A page that is not full ends the list in three cases:
+//
+//   - Each page of its pass continued the chain.
+//   - The previous pass read the same records, and no record twice.
+//   - As many records were seen as the total says since the total last changed. No record is missing then, unless one
+//     left and another entered between two totals.
 //
 // Reports. Each kind of report stands until a response makes another of its kind: a response without one does not
 // withdraw it. No list is whole with fewer records than the standing reports stand for. Two equal passes are whole only
@@ -34,35 +39,35 @@ import (
 type walk struct {
 	limit    int // of the first request
 	size     int // the largest limit of overlapping pages
-	most     int // records on the largest page so far
+	most     int // the records on the largest page so far
 	requests int
 	seen     map[ID]mark
 
 	last    Request
 	lastIDs []ID
-	total   *int   // of the last answer; nil where it counts something else
-	moved   int    // the sum of all changes of the total, up and down
+	total   *int   // of the last response; nil if it counts something else
+	moved   int    // the sum of the sizes of all changes of the total
 	period  uint32 // from one change of the total to the next; the first is 1
 	found   int    // records seen in this period
-	more    More   // of the last answer
-	told    bool   // the last answer tells something
-	least   int    // records that the last answer tells of
+	more    More   // of the last response
+	told    bool   // the last response has a total, or says whether there are further pages
+	least   int    // the least number of records that the last response reports
 	stands  reports
 
 	// How fast the list grows.
-	since time.Time // of the first answer
+	since time.Time // of the first response
 	late  int       // records seen that were created after it
 	first int       // records seen or reported with the first request
-	early int       // and in the first 20
+	early int       // records seen or reported with the first 20 requests
 
 	pass
 	before   []ID // the ids of the pass before
 	owed     bool // the pass before reported more records than it has
-	covered  int  // where the chain ends in the list of the last answer, counted from 0
+	covered  int  // the position of the chain's end in the list of the last response, from 0
 	overlap  int  // of the next request
 	unlinked int  // pages in a row that did not continue the chain
-	behind   bool // the last page ends the list if the next is empty
-	ignored  bool // page 2 began as page 1 did, which may have been all; nothing is told, so the next page must begin so too
+	behind   bool // the last page ends the list if the next page is empty
+	ignored  bool // page 2 began as page 1 did, which may have been all; without totals page 3 must begin so too
 }
 
 // pass is one way through the list. Only the first overlaps its pages.
@@ -93,15 +98,15 @@ type mark struct {
 }
 
 const (
-	minSize  = 16 // no service puts fewer on a page and says nothing of more
-	minRun   = 6  // records of one time in the same order are no accident,
-	minTies  = 14 // if with all of that time in the chain they are so many: of shuffled pages, one in 20,000 is like that
+	minSize  = 16 // the least size of a full page where the service does not report totals
+	minRun   = 6  // so many records with equal times in the same order link two pages,
+	minTies  = 14 // if they and the records of that time in the chain are so many: one in 20,000 shuffled pages has that by chance
 	maxApart = 10 // a larger overlap leaves too little of a page
 	maxIdle  = 12 // of the first pass
 	maxStale = 3  // idle pages end a later pass
 )
 
-// unseen returns the places of the ids that no page had before, each id once.
+// unseen returns the indexes of the ids that no earlier page contained, each id once.
 func (w *walk) unseen(a Answer) (places []int) {
 	if w.since.IsZero() {
 		w.since = a.Now
@@ -118,7 +123,7 @@ func (w *walk) unseen(a Answer) (places []int) {
 	return places
 }
 
-// read takes an answer whose ids are in seen, and returns what to ask for next while it is Reading.
+// read evaluates a response whose ids are in seen. It returns the next request while the state is Reading.
 func (w *walk) read(r Request, a Answer) (Request, State) {
 	if a.Refusal != NotRefused {
 		if !w.isBehind(r, a.Refusal) {
@@ -155,9 +160,9 @@ func (w *walk) read(r Request, a Answer) (Request, State) {
 }
 
 // isRestless reports whether the list changes faster than it can be read. Requests are bounded by 100 more than five
-// times the pages of its records. That bound runs away from a walk if the list grows by a fifth of a page for each
-// request. Such a list is bounded by 100 more than ten times the pages of the records seen or reported in its first 20
-// requests. Its growth shows in its totals and in records that were created after the first response.
+// times the pages of its records. A list that grows by a fifth of a page for each request would never reach that bound.
+// The bound of such a list is 100 more than ten times the pages of the records seen or reported in its first 20 requests.
+// The growth is measured by its totals, and by records that were created after the first response.
 func (w *walk) isRestless() bool {
 	if w.requests <= 20 {
 		w.early = max(w.early, w.stands.total, len(w.seen))
@@ -170,8 +175,8 @@ func (w *walk) isRestless() bool {
 		over*page >= 10*w.early && w.requests*page <= 5*max(w.least-w.first, w.late)
 }
 
-// learn takes what the answer tells of the whole list, and reports whether the total is another than before. What is
-// covered moves with the total, as if all that entered or left did so in front.
+// learn stores what the response reports about the whole list, and returns whether the total has changed. The covered
+// position moves with the total, as if every record had entered or left before it.
 func (w *walk) learn(r Request, a Answer) (moved bool) {
 	n, by := len(a.IDs), 0
 	if a.Total != nil && w.total != nil {
@@ -182,7 +187,7 @@ func (w *walk) learn(r Request, a Answer) (moved bool) {
 	if w.most = max(w.most, n); w.number > 1 {
 		size = min(r.Limit, w.most)
 	}
-	w.least = 0 // then the records that the number of pages stands for
+	w.least = 0 // below it becomes the number of records that the number of pages implies
 	if a.Pages != nil && (r.Page <= *a.Pages || n == 0) {
 		w.stands.pages = 0
 		if *a.Pages > 1 {
@@ -239,17 +244,17 @@ func (w *walk) find(ids []ID, totalMoved bool) {
 	}
 }
 
-// isBehind reports whether a refused page is one behind the end.
+// isBehind reports whether a refused page is past the end.
 func (w *walk) isBehind(r Request, why Refusal) bool {
 	return r.Page > 1 && (why == NoSuchPage || w.behind && !w.told || w.total != nil && (r.Page-1)*r.Limit >= *w.total)
 }
 
-// chain takes a page that may continue the chain, and whether it is the page before again.
+// chain evaluates a page that may continue the chain. again reports that it repeats the previous page.
 func (w *walk) chain(r Request, a Answer, again, clamped bool) (Request, State) {
 	n, start, wasBehind := len(a.IDs), (r.Page-1)*r.Limit, w.behind
 	w.behind, w.idle = false, w.idle+1
 	switch {
-	case wasBehind && w.stands.least() <= w.covered && (n == 0 || again): // the last page again is none
+	case wasBehind && w.stands.least() <= w.covered && (n == 0 || again): // the repeated last page counts as empty
 		return r, Whole
 	case !w.links(r, a):
 		w.unlinked++
@@ -268,7 +273,7 @@ func (w *walk) chain(r Request, a Answer, again, clamped bool) (Request, State) 
 		case short && w.mayEnd(end):
 			w.behind = true
 			return Request{r.Page + 1, r.Limit}, Reading
-		case n < r.Limit && (!short || n > 0 && w.least > start+n): // that many are a full page
+		case n < r.Limit && (!short || n > 0 && w.least > start+n): // a full page has that many records
 			w.size = max(n, w.most, 1)
 		}
 	}
@@ -320,17 +325,17 @@ func (w *walk) extend(start, limit int, a Answer) {
 		w.end = a.IDs
 	}
 	if beyond || n == limit && start+n > w.covered {
-		w.covered = start + n // not of a short page of known records: it may be the last one at another place
+		w.covered = start + n // not for a short page of known records, which may be the last page at a different position
 	}
-	apart := w.tied + 1 // then the page begins with a record of another time
+	apart := w.tied + 1 // so that the page begins with a record of a different time
 	if apart > maxApart {
 		apart = minRun
 	}
 	w.unlinked, w.overlap = 0, max(w.overlap/2, 2, apart)
 }
 
-// short reports whether a page of the chain is not full. The service may put fewer records on a page than were asked
-// for, but then it put as many on an earlier one, or tells of more.
+// short reports whether a page of the chain is not full. The service may put fewer records on a page than were
+// requested, but then an earlier page has as many, or the service reports further records.
 func (w *walk) short(r Request, n int) bool {
 	full := w.most
 	switch {
@@ -342,16 +347,16 @@ func (w *walk) short(r Request, n int) bool {
 	return n < min(r.Limit, full) || n < r.Limit && w.counted()
 }
 
-// counted reports whether as many records as the total says were seen since it last changed.
+// counted reports whether as many records were seen as the total says since the total last changed.
 func (w *walk) counted() bool { return w.total != nil && *w.total > 0 && w.found == *w.total }
 
-// mayEnd reports whether nothing the service tells contradicts that a page of the chain is the last, if it ends there.
+// mayEnd reports whether a page of the chain that ends at the position end may be the last: no report contradicts it.
 func (w *walk) mayEnd(end int) bool {
 	return w.least <= end && (w.total == nil || w.period > 1 || w.counted())
 }
 
-// next returns the page that begins at least overlap records before the end of the chain and ends furthest behind it,
-// and how far. A page can begin at any multiple of any limit: page 3 of limit 98 begins at 196.
+// next returns the page that begins at least overlap records before the end of the chain and ends furthest after it. gain
+// is the number of records after it. A page can begin at any multiple of any limit: page 3 of limit 98 begins at 196.
 func (w *walk) next() (best Request, gain int) {
 	for overlap := w.overlap; ; overlap-- {
 		from := max(w.covered-overlap, 0)
@@ -367,13 +372,13 @@ func (w *walk) next() (best Request, gain int) {
 	}
 }
 
-// startPass begins a pass from the first page on.
+// startPass begins a pass with the first page.
 func (w *walk) startPass() (Request, State) {
 	w.before, w.owed, w.pass = w.ids, w.promised > w.count, pass{number: w.number + 1}
 	return Request{1, w.limit}, Reading
 }
 
-// passOn takes a page of a later pass.
+// passOn evaluates a page of a later pass.
 func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	n, promised := len(a.IDs), a.More == Promised
 	if r.Page == 1 {
@@ -382,7 +387,7 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 	start := (r.Page - 1) * w.full
 	w.gap = w.gap || !w.links(r, a)
 	w.idle++
-	if w.extend(start, w.full, a); w.idle == 0 { // not a page behind the end, such as the last or the first one again
+	if w.extend(start, w.full, a); w.idle == 0 { // not a page past the end, such as a repeated first or last page
 		w.ids = append(w.ids, a.IDs...)
 	}
 	switch {
@@ -392,7 +397,7 @@ func (w *walk) passOn(r Request, a Answer) (Request, State) {
 		return Request{r.Page + 1, r.Limit}, Reading
 	case !slices.Equal(w.ids, w.before) || w.owed != (w.promised > w.count):
 		return w.startPass()
-	case w.owed || w.gap && len(w.ids) > w.count: // or one stood on two pages
+	case w.owed || w.gap && len(w.ids) > w.count: // or a record was on two pages
 		return r, Missing
 	}
 	return r, Whole
