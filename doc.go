@@ -48,7 +48,7 @@
 //
 // # Retries
 //
-// What is retried depends on the operation:
+// Retries depend on the operation:
 //
 //	Class           Operations                                        Repeated after
 //	safe            list documents, list respondents, list responses  connection errors, attempt time-outs, 429, 500, 502, 503, 504
@@ -59,13 +59,13 @@
 //
 // A send or reminder cannot be taken back. It is repeated only on proof that the service did not accept it: a 429, a
 // trace by net/http in which nothing was written, or a GOAWAY of HTTP/2 that excludes the request. If the request may
-// have been written and no answer tells its outcome, the call returns [ErrOutcomeUnknown]. That is so
-//   - after any 5xx, because a gateway may report a time-out of its own while the service goes on working;
+// have been written and no response reports its outcome, the call returns [ErrOutcomeUnknown]:
+//   - after any 5xx, because a gateway may report a time-out of its own while the service still executes the request;
 //   - after a 408, a 499, a redirect, a time-out, a lost connection or the end of the context;
 //   - after a 2xx that cannot be read or reports a failure, unless it names the document that a send created.
 //
-// A Transport that does not call the hooks of [net/http/httptrace], such as a mock, gives no proof. Neither does one
-// that reads the body of a request, such as for a log, nor a request without a body.
+// A Transport that does not call the hooks of [net/http/httptrace], such as a mock, gives no proof. A
+// Transport that reads the body of a request, such as for a log, gives none either, and a request without a body has none.
 //
 // A call makes at most [Options.MaxAttempts] attempts, each of at most [Options.AttemptTimeout], with waits of
 // [Options.RetryWaitMin] to [Options.RetryWaitMax] between them. An attempt is one request on the wire. The exception is

@@ -45,8 +45,8 @@ type DocumentListParams struct {
 	Status     DocumentStatus // unknown values are sent too
 	DocumentID string         // a UUID: the list has this document only
 	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included.
-	// Neither that nor the format on the wire is documented by the service. A service that reads a bound differently may
-	// leave documents out, which All cannot notice.
+	// The service does not document whether the ends are included, nor the format on the wire. If it reads a bound
+	// differently, it may leave documents out, and All cannot notice that.
 	DateFrom, DateTo time.Time
 	// Archived selects archived documents (true) or the others (false). Nil selects both, which is not documented by the
 	// service.
@@ -124,9 +124,9 @@ type VoidResult struct {
 }
 
 // Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does
-// not allow it: see [DocumentStatus.CanVoid]. It also does when an answer with HTTP status 200 has such a status. An
-// answer with status 200 may leave a doubt: "not" in its message, or the status PENDING. Then Void repeats the request,
-// which is harmless, and at last returns ErrUnavailable. An answer, of which only the HTTP status is documented:
+// not allow it: see [DocumentStatus.CanVoid]. A 200 response whose body reports such a status also returns ErrRefused. If
+// the body of a 200 may report a failure ("not" in its message, or the status PENDING), Void repeats the request, which is
+// harmless, and finally returns ErrUnavailable. A response, of which only the HTTP status is documented:
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {

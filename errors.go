@@ -27,8 +27,8 @@ var (
 	// record was asked for).
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: the service refuses, mostly because of the document's status (409, 422, code invalid_status, and any 4xx
-	// that is not listed here). Which status a refusal has is not documented by the service, so a 400 to a void or
-	// reminder matches ErrRefused and ErrInvalid.
+	// that is not listed here). The status of a refusal is not documented by the service, so a 400 to a void or reminder
+	// matches ErrRefused and ErrInvalid.
 	ErrRefused = errors.New("refused")
 	// ErrRateLimited: a limit was reached. Either the service said so (429, code rate_limited), or the SDK kept the
 	// reminder limit before sending (Error.Attempts is 0). Nothing was executed. Error.RetryAfter is how long to wait.
@@ -38,16 +38,23 @@ var (
 	// record. If Error.Attempts is 0, the LimitStore did not respond. The call is safe to repeat: what may have sent or
 	// reminded is ErrOutcomeUnknown.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrBadResponse: the response is not from this service, or not of this interface: a 2xx that is HTML or other JSON, a
-	// 4xx that is HTML or other text (except 401, 403, 407, 408, 429 and 499), other records than the one asked for, or a
-	// certificate that does not verify. Check the base URL and the endpoints. A repeated call would get the same.
+	// ErrBadResponse: the response is not from this service, or not of this interface. Check the base URL and the
+	// endpoints; a repeated call would get the same response. It is one of these:
+	//
+	//   - a 2xx that is HTML or other JSON
+	//   - a 4xx that is HTML or other text, except 401, 403, 407, 408, 429 and 499
+	//   - other records than the requested one
+	//   - a certificate that does not verify
 	ErrBadResponse = errors.New("bad response")
 	// ErrIncomplete: a sequence over a whole list, such as that of All, may lack records. It ends with this error after
 	// everything that was found. Error.Yielded and Error.Reported say how much that is.
 	ErrIncomplete = errors.New("incomplete list")
-	// ErrOutcomeUnknown: a send or reminder may have been carried out. There was no response, or a 5xx, a 408, a 499, a
-	// redirect, a 404 or 405 that is a gateway's page or text, or a 2xx that cannot be read, reports a failure or leaves a doubt. Look before you repeat it, for a send
-	// of a template with [RespondentsService.FindSent].
+	// ErrOutcomeUnknown: a send may have been sent, or a reminder executed. Check before you repeat it; for a send of a
+	// template, [RespondentsService.FindSent] does. The response was one of these:
+	//
+	//   - no response, a 5xx, a 408, a 499 or a redirect
+	//   - a 404 or 405 that is a gateway's HTML or text
+	//   - a 2xx that cannot be read, reports a failure, or may report one in its text
 	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
 )
 

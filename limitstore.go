@@ -31,11 +31,11 @@ import (
 // is closed when the clock is moved; then calls that wait for a slot ask again.
 type LimitStore interface {
 	// Take takes a slot of key for hold, if fewer than limit are held and the key is not blocked, and returns its id.
-	// Otherwise it returns how long until one frees, which is more than 0: round up. It returns an error if it cannot
-	// tell; then no reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
+	// If no slot is free, it returns the time until one frees, which must be more than 0: round up. After an error no
+	// reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
-	// Settle holds a taken slot for keep from now, instead of the rest of its hold. 0 gives it back. A slot that is no
-	// longer held is held again for keep: its request may have been sent.
+	// Settle keeps a taken slot for keep, counted from now. A keep of 0 gives it back. If the slot has expired, Settle takes
+	// it again for keep, because its request may have been sent.
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
 	// Block keeps the budget of key from giving slots for d from now. A key that is blocked for longer stays so.
 	Block(ctx context.Context, key string, d time.Duration) error

@@ -39,8 +39,8 @@ type Options struct {
 	ReminderMaxWait time.Duration
 	// LimitStore keeps the reminder budget. Default: one in-memory store for the whole process, in which clients with the
 	// same base URL and API key share one budget. Processes that share a key need a shared store. Each [testing/synctest]
-	// bubble must use a store of its own ([NewMemoryLimitStore]; the options of signformstest have one): calls wake each
-	// other, which is fatal across a bubble's border, and a store in a file follows the clock of the machine.
+	// bubble needs a store of its own, such as that of [NewMemoryLimitStore] or of signformstest's options. Calls wake each
+	// other, and a wake-up from outside the bubble is fatal. A store in a file follows the clock of the machine.
 	LimitStore LimitStore
 	// Endpoints overrides where operations are. Operations that are not in it keep their defaults.
 	Endpoints map[Operation]Endpoint
@@ -48,8 +48,8 @@ type Options struct {
 	// goroutine of the call. It must be safe for concurrent use and should return quickly.
 	OnAttempt func(context.Context, Attempt)
 	// OnCall is called at the start of each operation. Each page of a list is one, and so is each reminder of RemindAll.
-	// It returns the context to go on with and a function, which is called at the end with the operation's error, or one
-	// that says that a hook or the Transport panicked; neither may be nil. A list without the record, for which a Get
+	// It returns the context for the operation and a function, and neither may be nil. The function is called at the end
+	// with the operation's error. If a hook or the Transport panicked, the error reports that. A list without the record, for which a Get
 	// method returns ErrNotFound, is no error here. Both run in the goroutine of the call, must be safe for concurrent use
 	// and should return quickly.
 	OnCall func(context.Context, Operation) (_ context.Context, end func(error))
@@ -71,7 +71,7 @@ type Attempt struct {
 	// SlotWait is how long a reminder waited for a slot of the reminder budget.
 	SlotWait time.Duration
 	// Duration runs from the start of the attempt, after SlotWait, to the call of OnAttempt, right after the end of the
-	// answer. For a reminder it includes the time that the LimitStore takes to give the slot and to hear of the outcome.
+	// answer. For a reminder it includes the time that the LimitStore takes to give the slot and to store the outcome.
 	Duration time.Duration
 }
 

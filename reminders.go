@@ -29,9 +29,9 @@ type RemindResult struct {
 // ErrRateLimited and sends nothing: Error.Attempts is 0, and Error.RetryAfter is the time until a slot frees.
 //
 // ErrRefused: the document's status forbids it, see [DocumentStatus.CanRemind]. ErrOutcomeUnknown: the signers may have
-// been reminded; do not remind them again today. A 200 that counts no reminder, or does not say how many, is ErrRefused
-// if the document's status in it forbids reminding. One that does not say how many is ErrOutcomeUnknown if its message
-// says "not", "limit", "already" or the like. An answer, of which only the HTTP status is documented:
+// been reminded; do not remind them again today. A 200 without a number of reminders, or with the number 0, is ErrRefused
+// if the document's status in it forbids reminding. A 200 without a number is ErrOutcomeUnknown if its message contains
+// "not", "limit", "already" or the like. A response, of which only the HTTP status is documented:
 //
 //	{"message": "Reminder sent successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "PENDING", "remindersSent": 1}
 func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*RemindResult, error) {

@@ -23,7 +23,7 @@ type Template struct {
 	AuthorEmail string `json:"authorEmail"`
 	IsArchived  bool   `json:"isArchived"`
 	Roles       []Role `json:"roles"`
-	// Respondents are documents made from the template. Which of their fields are set is not documented by the service:
+	// Respondents are documents made from the template. The service may leave out some of their fields (not documented);
 	// [RespondentsService.Get] returns the whole record.
 	Respondents []Respondent `json:"templateRespondents"`
 	// The service spells these two keys totalRespondants and totalSignedRespondants.
@@ -144,7 +144,7 @@ type TemplateSendParams struct {
 	Mail       Mail
 	Variables  []Variable
 	// PDF is a file that replaces the template's own; empty keeps that. Its bytes grow by a third in the request, which
-	// may have up to 10 MiB. That limit is not documented by the service.
+	// may have up to 10 MiB. The limit is not documented by the service.
 	PDF []byte
 }
 
@@ -186,7 +186,7 @@ func (r *TemplateSendResult) missing() string {
 }
 
 // Validate returns what Send returns for wrong inputs, without a request: an [*Error] that matches ErrInvalid, whose
-// Fields are all of them. What is right for the SDK may still be wrong for the service.
+// Fields are all of them. The service may still refuse inputs that Validate accepts.
 func (p TemplateSendParams) Validate() error {
 	var c checks
 	c.uuid("TemplateID", p.TemplateID)

@@ -178,7 +178,7 @@ const (
 	NewestFirst SortOrder = "desc"
 )
 
-// Signer is a person who signs. Which fields are set differs between documents, respondents and send results.
+// Signer is a person who signs. Documents, respondents and send results set different fields.
 type Signer struct {
 	// ID in a send result is assumed to equal the id in webhook events. Not documented by the service.
 	ID             string       `json:"signerId"`
@@ -210,8 +210,8 @@ func signerIDs(signers []Signer) (ids []string) {
 
 const redacted = "[redacted]"
 
-// A SigningLink is the URL at which one signer signs. Whoever has it can sign, so fmt, slog and encoding/json print it
-// as "[redacted]". Use string(link) for the URL. These print the URL, because they call no methods: verbs of fmt that
+// A SigningLink is the URL at which one signer signs. Anybody who has it can sign, so fmt, slog and encoding/json print
+// it as "[redacted]". Use string(link) for the URL. These print the URL, because they call no methods: verbs of fmt that
 // do not fit, such as %p, %w, or %s for a map of pointers to structs (go vet reports most); fmt for a link in an
 // unexported field; encoding/json for the key of a map; encoding/gob.
 type SigningLink string

@@ -51,9 +51,10 @@ func (b *Box) Get(ctx context.Context, q Querier, key string) (Entry, error) {
 	return r.entry(), nil
 }
 
-// Void asks for a message not to be signed. One that was not sent is cancelled. One that is sending or undecided is
-// voided once its document is known, and one that was sent as soon as Run gets to it. Entry.Voiding is true until then. A
-// document that was signed meanwhile stays so. Void of a message that ended otherwise than void returns ErrState.
+// Void asks for a message not to be signed. A message that was not sent is cancelled. The document of a message that is
+// sending or undecided is voided once it is known, and the document of a sent message at Run's next turn. Entry.Voiding is
+// true until then. A document that was signed meanwhile stays signed. Void returns ErrState if the message has ended with
+// a status other than void.
 func (b *Box) Void(ctx context.Context, q Querier, key string) error {
 	return b.decide(ctx, q, "Void", key, func(r row) string {
 		if r.state == Ended && r.status != "VOID" && r.status != "DELETED" {
@@ -154,8 +155,8 @@ func (b *Box) LookFirst(ctx context.Context) error {
 }
 
 // MarkSent records a person's word that an undecided message was sent as a document, which it reads from the service. It
-// returns ErrState if the message is not undecided, if the document is another message's or of another template, and
-// while another message that is sending may have it.
+// returns ErrState if the message is not undecided, if the document belongs to a different message or template, and while
+// the document may belong to a message that is sending.
 func (b *Box) MarkSent(ctx context.Context, key, documentID string) error {
 	if b.client == nil {
 		return errors.New("outbox: MarkSent: the box was opened without a client")

@@ -22,7 +22,7 @@
 //
 // A message is pending, then sending, then sent, and ended once the document is signed, paid, declined, void, expired or
 // deleted. It fails if the service refuses the template or its inputs. A wrong API key, a rate limit or a gateway fails no
-// message: Run goes on with one send at a time until one succeeds. While no send is under way, a message to receivers who
+// message: Run then sends one message at a time until one succeeds. While no send is under way, a message to receivers who
 // already have one of the same template with an unknown outcome waits.
 //
 // # Unknown outcomes
@@ -32,7 +32,7 @@
 // one document shows its receivers and can be no other message's. It finds the message not sent, and sends it again, if two
 // such walks show no document that could be it, with a minute between them in which the service answered. Otherwise the
 // message is undecided: nothing is sent, Entry.Candidates has the documents, and a person calls [Box.MarkSent] or
-// [Box.MarkNotSent]. That takes about five minutes. Run logs a line for each message that needs a person.
+// [Box.MarkNotSent]. The decision takes about five minutes. Run logs a line for each message that needs a person.
 //
 // Not every service shows the receivers' addresses in full. If yours does not, unknown outcomes are undecided.
 //
@@ -48,7 +48,8 @@
 //
 // # What is not guaranteed
 //
-// That nobody else sends the same template to the same people. The limits and tests are in [guarantees.md].
+// A document that somebody else sends from the same template to the same people may be taken for a message's own. The other
+// limits and the tests are in [guarantees.md].
 //
 // Forms are not supported: the service does not list the receivers of a form, so an unknown outcome could never be settled.
 // Signing links are not stored, so embedded signing needs Respondents.Get.

@@ -40,8 +40,8 @@ type Options struct {
 	NoSchema bool
 	// OnChange is called with each message that was sent, ended, failed, was cancelled or became undecided, and with each
 	// new status of a document. e is the message as it is now; states in between may be skipped. It is called at least once
-	// after each change, and for one key in order. What it writes with tx happens exactly once, because tx also records
-	// that e was told. It has 5 seconds, must use no other connection than tx, and may call Add, Get, Void and Forget with
+	// after each change, and for one key in order. Its writes with tx are committed exactly once, because tx also records
+	// that OnChange was called for e. It has 5 seconds, must use no other connection than tx, and may call Add, Get, Void and Forget with
 	// tx. If it fails, it is called again after 1 s, doubling to 5 min; other keys are not held up.
 	OnChange func(ctx context.Context, tx *sql.Tx, e Entry) error
 	// SendTimeout is how long a send may take from its claim, with all attempts of the client. Default 2 minutes.
