@@ -42,7 +42,8 @@ var (
 	// endpoints; a repeated call would get the same response. It is one of these:
 	//
 	//   - a 2xx that is HTML or other JSON
-	//   - a 4xx that is HTML or other text, except 401, 403, 407, 408, 429 and 499
+	//   - a 4xx that is HTML or other text, except 401, 403, 407, 408, 429 and 499, and except a 404 or 405 to a send or
+	//     reminder, which is ErrOutcomeUnknown
 	//   - other records than the requested one
 	//   - a certificate that does not verify
 	ErrBadResponse = errors.New("bad response")

@@ -36,8 +36,8 @@ func (p FormSendParams) body() sendBody {
 }
 
 // Send mails a form to its receivers. The request is repeated only when the service provably did not accept it.
-// ErrOutcomeUnknown means that it may have been sent. The service does not list the receivers of a form: ask them
-// before you send again. An answer:
+// ErrOutcomeUnknown means that it may have been sent; a 200 whose message contains "not", "failed" or the like is one too.
+// The service does not list the receivers of a form: ask them before you send again. A response:
 //
 //	{"message": "Form sent successfully"}
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
