@@ -112,11 +112,12 @@ func TestSweep_publishedTables(t *testing.T) {
 		stop()
 		time.Sleep(5 * time.Millisecond)
 	}
+	s.exec("DROP PUBLICATION IF EXISTS everything_of_the_queue")
 	s.exec("CREATE PUBLICATION everything_of_the_queue FOR TABLE signforms_events, signforms_ordering_keys, signforms_queue_clock, signforms_queue_schema")
 	require.NoError(t, q.Sweep(t.Context()))
 	fail("a")
 	require.NoError(t, q.Sweep(t.Context()))
-	require.Equal(t, []string{"/erased"}, s.states(q))
+	require.NotContains(t, s.states(q), "a/failed") // its row may be deleted too, if the sweep took longer than KeepKeys
 	s.exec("ALTER TABLE signforms_queue_clock RENAME TO no_clock")
 	fail("b")
 	require.ErrorContains(t, q.Sweep(t.Context()), "signforms_queue_clock")
