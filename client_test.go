@@ -24,7 +24,7 @@ type unhashable struct {
 	_ []int
 }
 
-func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
+func TestNew_invalidOptions(t *testing.T) {
 	c, err := signforms.New("ftp://user:base-secret@api.example.com/?token=base-secret", " key-secret\n", &signforms.Options{
 		WorkspaceID: "a\x00b", UserAgent: " x", AttemptTimeout: -1, MaxAttempts: -1, RetryWaitMin: 2, RetryWaitMax: 1,
 		LimitStore: unhashable{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)},
@@ -60,9 +60,11 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 
 	for _, d := range []time.Duration{24*time.Hour + 1, math.MaxInt64} {
-		_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{AttemptTimeout: d})
-		require.EqualError(t, err, "new client: invalid input: Options.AttemptTimeout must be from 0 (which means 30 s) to 24 h",
-			"the time that a slot is held would overflow, and the slot be free at once")
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{AttemptTimeout: d})
+			require.EqualError(t, err, "new client: invalid input: Options.AttemptTimeout must be from 0 (which means 30 s) to 24 h",
+				"the time that a slot is held would overflow, and the slot be free at once")
+		})
 	}
 	_, err = signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{RetryWaitMax: -1})
 	require.EqualError(t, err, "new client: invalid input: Options.RetryWaitMax must not be negative")
@@ -70,45 +72,60 @@ func TestNewRefusesWrongSettingsAtOnce(t *testing.T) {
 	require.EqualError(t, err, "new client: invalid input: Options.RetryWaitMin must not be negative, nor above RetryWaitMax")
 
 	for _, key := range []string{"key\u200b", "key\ufeff", "two\u00a0words"} { // as they come from a page's clipboard
-		_, err = signforms.New("https://api.example.com", key, nil)
-		require.EqualError(t, err, "new client: invalid input: apiKey must be printable and without blanks at its ends")
+		t.Run(key, func(t *testing.T) {
+			_, err = signforms.New("https://api.example.com", key, nil)
+			require.EqualError(t, err, "new client: invalid input: apiKey must be printable and without blanks at its ends")
+		})
 	}
 	_, err = signforms.New("https://api.example.com", "", nil)
 	require.EqualError(t, err, "new client: invalid input: apiKey must not be empty")
 }
 
-func TestBaseURL(t *testing.T) {
+func TestNew_baseURL(t *testing.T) {
 	const absolute, parsed, bare = "must begin with http:// or https:// and a host", "cannot be parsed", "must have no user, query or fragment"
 	const host, path, port = "must have a host of ASCII letters", "must have a path without escapes", "must have a port from 1"
-	for in, want := range map[string]string{
-		"": absolute, "api.example.com": absolute, "//api.example.com": absolute, "/v1": absolute, "mailto:a@b.c": absolute,
-		"https://": absolute, "https://:8443": absolute, "HTTPS:api.example.com": absolute, "ws://x": absolute,
-		"https://a b/": parsed, "https://[::1": parsed, "https://x/%zz": parsed, "https://x\n": parsed, "http://x:port": parsed,
-		"https://me@x": bare, "https://x?": bare, "https://x?a=b": bare, "https://x#y": bare, "https://x#": bare,
-		"https://x:0": port, "https://x:65536": port, "https://x:99999999999999999999": port,
-		"https://bücher.example/": host, "https://b%C3%BCcher.example": host, "https://a..b": host, "https://.": host, "https://x..": host,
-		"https://[FE80::1%25eth0]": host,
-		"https://x/a//b":           path, "https://x//a": path, "https://x/a/../b": path, "https://x/./b": path, "https://x/a/%2e%2E/b": path,
-		"https://x/a/..": path, "https://x/%61": path, "https://x/a%2fb": path, "https://x/ü": path, "https://x/a b": path,
+	for _, row := range []struct{ in, want string }{
+		{in: "", want: absolute}, {in: "api.example.com", want: absolute}, {in: "//api.example.com", want: absolute}, {in: "/v1", want: absolute},
+		{in: "mailto:a@b.c", want: absolute},
+		{in: "https://", want: absolute}, {in: "https://:8443", want: absolute}, {in: "HTTPS:api.example.com", want: absolute}, {in: "ws://x", want: absolute},
+		{in: "https://a b/", want: parsed}, {in: "https://[::1", want: parsed}, {in: "https://x/%zz", want: parsed}, {in: "https://x\n", want: parsed},
+		{in: "http://x:port", want: parsed},
+		{in: "https://me@x", want: bare}, {in: "https://x?", want: bare}, {in: "https://x?a=b", want: bare}, {in: "https://x#y", want: bare},
+		{in: "https://x#", want: bare},
+		{in: "https://x:0", want: port}, {in: "https://x:65536", want: port}, {in: "https://x:99999999999999999999", want: port},
+		{in: "https://bücher.example/", want: host}, {in: "https://b%C3%BCcher.example", want: host}, {in: "https://a..b", want: host},
+		{in: "https://.", want: host}, {in: "https://x..", want: host},
+		{in: "https://[FE80::1%25eth0]", want: host},
+		{in: "https://x/a//b", want: path}, {in: "https://x//a", want: path}, {in: "https://x/a/../b", want: path}, {in: "https://x/./b", want: path},
+		{in: "https://x/a/%2e%2E/b", want: path},
+		{in: "https://x/a/..", want: path}, {in: "https://x/%61", want: path}, {in: "https://x/a%2fb", want: path}, {in: "https://x/ü", want: path},
+		{in: "https://x/a b", want: path},
 	} {
-		_, err := signforms.New(in, clienttest.APIKey, nil)
-		require.ErrorContains(t, err, want, "%q", in)
+		t.Run(row.in, func(t *testing.T) {
+			_, err := signforms.New(row.in, clienttest.APIKey, nil)
+			require.ErrorContains(t, err, row.want)
+		})
 	}
-	for in, want := range map[string]string{
-		"https://x": "https://x", "http://host/a/B/": "http://host/a/B", "https://[::1]:8443": "https://[::1]:8443", "https://x//": "https://x",
-		"https://xn--bcher-kva.example/": "https://xn--bcher-kva.example", "http://127.0.0.1:443": "http://127.0.0.1:443",
-		"https://my_host:8080/api/v1.2/~me": "https://my_host:8080/api/v1.2/~me",
-		"HTTPS://API.Example.COM:443/V1":    "https://api.example.com/V1", "http://x:80": "http://x", "https://x:0443": "https://x", "https://x:": "https://x",
-		"https://x.": "https://x.", "https://x.:443/v1": "https://x./v1", "https://[0:0:0:0:0:0:0:1]": "https://[::1]", "https://[FE80::1]": "https://[fe80::1]",
+	for _, row := range []struct{ in, want string }{
+		{in: "https://x", want: "https://x"}, {in: "http://host/a/B/", want: "http://host/a/B"}, {in: "https://[::1]:8443", want: "https://[::1]:8443"},
+		{in: "https://x//", want: "https://x"},
+		{in: "https://xn--bcher-kva.example/", want: "https://xn--bcher-kva.example"}, {in: "http://127.0.0.1:443", want: "http://127.0.0.1:443"},
+		{in: "https://my_host:8080/api/v1.2/~me", want: "https://my_host:8080/api/v1.2/~me"},
+		{in: "HTTPS://API.Example.COM:443/V1", want: "https://api.example.com/V1"}, {in: "http://x:80", want: "http://x"}, {in: "https://x:0443", want: "https://x"},
+		{in: "https://x:", want: "https://x"},
+		{in: "https://x.", want: "https://x."}, {in: "https://x.:443/v1", want: "https://x./v1"}, {in: "https://[0:0:0:0:0:0:0:1]", want: "https://[::1]"},
+		{in: "https://[FE80::1]", want: "https://[fe80::1]"},
 	} {
-		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
-		client, err := signforms.New(in, clienttest.APIKey, &signforms.Options{Transport: rec})
-		require.NoError(t, err, in)
-		require.Equal(t, want, client.BaseURL())
-		require.NoError(t, clienttest.Second(client.Documents.List(t.Context(), signforms.DocumentListParams{})))
-		got := rec.Sent[0].URL
-		got.RawQuery = ""
-		require.Equal(t, want+"/get-documents", got.String())
+		t.Run(row.in, func(t *testing.T) {
+			rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+			client, err := signforms.New(row.in, clienttest.APIKey, &signforms.Options{Transport: rec})
+			require.NoError(t, err)
+			require.Equal(t, row.want, client.BaseURL())
+			require.NoError(t, clienttest.Second(client.Documents.List(t.Context(), signforms.DocumentListParams{})))
+			got := rec.Sent[0].URL
+			got.RawQuery = ""
+			require.Equal(t, row.want+"/get-documents", got.String())
+		})
 	}
 }
 
@@ -137,7 +154,7 @@ func TestNew_keepsConnections(t *testing.T) {
 	require.Len(t, connections, 1, "twelve requests went through one connection")
 }
 
-func TestOnAttempt(t *testing.T) {
+func TestOptions_OnAttempt(t *testing.T) {
 	type key struct{}
 	var got []signforms.Attempt
 	statuses := []int{503, 0, 200}
@@ -169,7 +186,7 @@ func TestOnAttempt(t *testing.T) {
 	require.NoError(t, got[2].Err)
 }
 
-func TestOnCallSeesEachOperation(t *testing.T) {
+func TestOptions_OnCall(t *testing.T) {
 	type key struct{}
 	var seen []string
 	service := signformstest.NewServer(t, nil)
@@ -197,8 +214,8 @@ func TestOnCallSeesEachOperation(t *testing.T) {
 	}, seen)
 }
 
-// TestOnCallHearsOfPanics: a server that recovers from one must not report the call as a success.
-func TestOnCallHearsOfPanics(t *testing.T) {
+// TestOptions_OnCall_panic: a server that recovers from one must not report the call as a success.
+func TestOptions_OnCall_panic(t *testing.T) {
 	var ends []error
 	c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{
 		Transport: clienttest.Transport(func(*http.Request) (*http.Response, error) { panic("broken") }),
@@ -214,8 +231,8 @@ func TestOnCallHearsOfPanics(t *testing.T) {
 	require.ErrorContains(t, ends[1], "panicked")
 }
 
-// TestDefaultTransportAtTheCall: a program that replaces http.DefaultTransport after New, as httpmock.Activate does, has it used.
-func TestDefaultTransportAtTheCall(t *testing.T) {
+// TestNew_defaultTransport: a program that replaces http.DefaultTransport after New, as httpmock.Activate does, has it used.
+func TestNew_defaultTransport(t *testing.T) {
 	c, err := signforms.New("https://service.invalid", clienttest.APIKey, &signforms.Options{MaxAttempts: 1})
 	require.NoError(t, err)
 	before := http.DefaultTransport
@@ -225,24 +242,26 @@ func TestDefaultTransportAtTheCall(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestPanicInOnAttempt reaches the goroutine that made the call, in All too, where a page may be fetched in another.
-func TestPanicInOnAttempt(t *testing.T) {
+// TestOptions_OnAttempt_panic reaches the goroutine that made the call, in All too, where a page may be fetched in another.
+func TestOptions_OnAttempt_panic(t *testing.T) {
 	for _, page := range []int{1, 2} {
-		attempts := 0
-		c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
-			o.OnAttempt = func(context.Context, signforms.Attempt) {
-				if attempts++; attempts == page {
-					panic("in the hook")
+		t.Run(fmt.Sprint(page), func(t *testing.T) {
+			attempts := 0
+			c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
+				o.OnAttempt = func(context.Context, signforms.Attempt) {
+					if attempts++; attempts == page {
+						panic("in the hook")
+					}
 				}
-			}
+			})
+			seen := 0
+			require.PanicsWithValue(t, "in the hook", func() {
+				for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
+					seen++
+				}
+			})
+			require.Equal(t, 100*(page-1), seen)
 		})
-		seen := 0
-		require.PanicsWithValue(t, "in the hook", func() {
-			for range c.Documents.All(t.Context(), signforms.DocumentListParams{}) {
-				seen++
-			}
-		})
-		require.Equal(t, 100*(page-1), seen)
 	}
 	c := clienttest.Scripted(t, numberedPages(), func(o *signforms.Options) {
 		o.OnAttempt = func(context.Context, signforms.Attempt) { panic("in the hook") }
@@ -263,16 +282,21 @@ func numberedPages() clienttest.Transport {
 	}
 }
 
-// TestNewRefusesStoresThatCannotWork, which would panic at the first reminder.
-func TestNewRefusesStoresThatCannotWork(t *testing.T) {
+// TestNew_nilLimitStore, which would panic at the first reminder.
+func TestNew_nilLimitStore(t *testing.T) {
 	var none *signforms.MemoryLimitStore
-	for want, store := range map[string]signforms.LimitStore{
-		"LimitStore is a nil *signforms.MemoryLimitStore: leave it out for the default": none,
-		"LimitStore is a nil *signforms_test.ownStore: leave it out for the default":    (*ownStore)(nil),
+	for _, row := range []struct {
+		want  string
+		store signforms.LimitStore
+	}{
+		{want: "LimitStore is a nil *signforms.MemoryLimitStore: leave it out for the default", store: none},
+		{want: "LimitStore is a nil *signforms_test.ownStore: leave it out for the default", store: (*ownStore)(nil)},
 	} {
-		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{LimitStore: store})
-		require.EqualError(t, err, "new client: invalid input: Options."+want)
-		require.ErrorIs(t, err, signforms.ErrInvalid)
+		t.Run(row.want, func(t *testing.T) {
+			_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{LimitStore: row.store})
+			require.EqualError(t, err, "new client: invalid input: Options."+row.want)
+			require.ErrorIs(t, err, signforms.ErrInvalid)
+		})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-func TestDoSendsAsOtherMethodsDo(t *testing.T) {
+func TestDo_request(t *testing.T) {
 	rec := &clienttest.Recorder{Answer: `{"name":"Lease","pages":3}`}
 	var attempts []signforms.Attempt
 	c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
@@ -46,35 +46,40 @@ func TestDoSendsAsOtherMethodsDo(t *testing.T) {
 	require.Empty(t, rec.Sent[1].Header.Get("Content-Type"))
 }
 
-func TestDoRepeatsOnlyAGet(t *testing.T) {
-	for method, want := range map[string]struct {
+func TestDo_retriesGetOnly(t *testing.T) {
+	for _, want := range []struct {
+		method   string
 		attempts int
 		kind     error
 	}{
-		"":       {attempts: 4, kind: signforms.ErrUnavailable},
-		"GET":    {attempts: 4, kind: signforms.ErrUnavailable},
-		"POST":   {attempts: 1, kind: signforms.ErrOutcomeUnknown},
-		"PUT":    {attempts: 1, kind: signforms.ErrOutcomeUnknown},
-		"PATCH":  {attempts: 1, kind: signforms.ErrOutcomeUnknown},
-		"DELETE": {attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		{method: "", attempts: 4, kind: signforms.ErrUnavailable},
+		{method: "GET", attempts: 4, kind: signforms.ErrUnavailable},
+		{method: "POST", attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		{method: "PUT", attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		{method: "PATCH", attempts: 1, kind: signforms.ErrOutcomeUnknown},
+		{method: "DELETE", attempts: 1, kind: signforms.ErrOutcomeUnknown},
 	} {
-		_, err := clienttest.Scripted(t, clienttest.Answers(503, "down")).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
-		clienttest.RequireMatches(t, err, want.kind)
-		require.Equal(t, want.attempts, clienttest.AsError(t, err).Attempts, method)
-		require.Equal(t, signforms.Operation("request"), clienttest.AsError(t, err).Operation)
-		_, err = clienttest.Scripted(t, clienttest.Answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: method, Path: "/folders"}, nil)
-		clienttest.RequireMatches(t, err, signforms.ErrNotFound)
-		require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and the endpoint)")
+		t.Run(want.method, func(t *testing.T) {
+			_, err := clienttest.Scripted(t, clienttest.Answers(503, "down")).Do(t.Context(), signforms.Request{Method: want.method, Path: "/folders"}, nil)
+			clienttest.RequireMatches(t, err, want.kind)
+			require.Equal(t, want.attempts, clienttest.AsError(t, err).Attempts)
+			require.Equal(t, signforms.Operation("request"), clienttest.AsError(t, err).Operation)
+			_, err = clienttest.Scripted(t, clienttest.Answers(404, `{"message":"No such folder"}`)).Do(t.Context(), signforms.Request{Method: want.method, Path: "/folders"}, nil)
+			clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+			require.EqualError(t, err, "request: 404: No such folder (check the ids, the base URL and the endpoint)")
+		})
 	}
 }
 
-func TestAnswersOfDo(t *testing.T) {
+func TestDo_response(t *testing.T) {
 	get, post := signforms.Request{Path: "/x"}, signforms.Request{Method: "POST", Path: "/x"}
 	for _, body := range []string{"", " \n"} {
-		out := 7
-		_, err := clienttest.Scripted(t, clienttest.Answers(200, body)).Do(t.Context(), post, &out)
-		require.NoError(t, err, "an empty answer is a success")
-		require.Equal(t, 7, out)
+		t.Run(body, func(t *testing.T) {
+			out := 7
+			_, err := clienttest.Scripted(t, clienttest.Answers(200, body)).Do(t.Context(), post, &out)
+			require.NoError(t, err, "an empty answer is a success")
+			require.Equal(t, 7, out)
+		})
 	}
 	raw, err := clienttest.Scripted(t, clienttest.Answers(200, "<html>")).Do(t.Context(), get, nil)
 	require.NoError(t, err)
@@ -89,45 +94,48 @@ func TestAnswersOfDo(t *testing.T) {
 	clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 }
 
-func TestDoRefuses(t *testing.T) {
+func TestDo_invalidRequest(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Silent(t))
 	var nowhere *int
-	for name, r := range map[string]struct {
+	for _, r := range []struct {
+		name    string
 		request signforms.Request
 		out     any
 		field   string
 	}{
-		"method":               {request: signforms.Request{Method: "HEAD", Path: "/x"}, field: "Method"},
-		"method in lower case": {request: signforms.Request{Method: "get", Path: "/x"}, field: "Method"},
-		"no path":              {request: signforms.Request{}, field: "Path"},
-		"path without a slash": {request: signforms.Request{Path: "x"}, field: "Path"},
-		"another host":         {request: signforms.Request{Path: "https://evil.example.com/x"}, field: "Path"},
-		"user info":            {request: signforms.Request{Path: "@evil.example.com/x"}, field: "Path"},
-		"query in the path":    {request: signforms.Request{Path: "/x?y=z"}, field: "Path"},
-		"fragment":             {request: signforms.Request{Path: "/x#y"}, field: "Path"},
-		"blank":                {request: signforms.Request{Path: "/x y"}, field: "Path"},
-		"line break":           {request: signforms.Request{Path: "/x\r\nX-Evil: 1"}, field: "Path"},
-		"backslash":            {request: signforms.Request{Path: `/x\y`}, field: "Path"},
-		"step up":              {request: signforms.Request{Path: "/x/../../y"}, field: "Path"},
-		"escaped step up":      {request: signforms.Request{Path: "/x/%2e%2E/y"}, field: "Path"},
-		"not escaped":          {request: signforms.Request{Path: "/{x}"}, field: "Path"},
-		"half an escape":       {request: signforms.Request{Path: "/x%2"}, field: "Path"},
-		"body of a GET":        {request: signforms.Request{Path: "/x", Body: 1}, field: "Body"},
-		"body that is no JSON": {request: signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, field: "Body"},
-		"out by value":         {request: signforms.Request{Path: "/x"}, out: 1, field: "out"},
-		"nil pointer":          {request: signforms.Request{Path: "/x"}, out: nowhere, field: "out"},
+		{name: "method", request: signforms.Request{Method: "HEAD", Path: "/x"}, field: "Method"},
+		{name: "method in lower case", request: signforms.Request{Method: "get", Path: "/x"}, field: "Method"},
+		{name: "no path", request: signforms.Request{}, field: "Path"},
+		{name: "path without a slash", request: signforms.Request{Path: "x"}, field: "Path"},
+		{name: "another host", request: signforms.Request{Path: "https://evil.example.com/x"}, field: "Path"},
+		{name: "user info", request: signforms.Request{Path: "@evil.example.com/x"}, field: "Path"},
+		{name: "query in the path", request: signforms.Request{Path: "/x?y=z"}, field: "Path"},
+		{name: "fragment", request: signforms.Request{Path: "/x#y"}, field: "Path"},
+		{name: "blank", request: signforms.Request{Path: "/x y"}, field: "Path"},
+		{name: "line break", request: signforms.Request{Path: "/x\r\nX-Evil: 1"}, field: "Path"},
+		{name: "backslash", request: signforms.Request{Path: `/x\y`}, field: "Path"},
+		{name: "step up", request: signforms.Request{Path: "/x/../../y"}, field: "Path"},
+		{name: "escaped step up", request: signforms.Request{Path: "/x/%2e%2E/y"}, field: "Path"},
+		{name: "not escaped", request: signforms.Request{Path: "/{x}"}, field: "Path"},
+		{name: "half an escape", request: signforms.Request{Path: "/x%2"}, field: "Path"},
+		{name: "body of a GET", request: signforms.Request{Path: "/x", Body: 1}, field: "Body"},
+		{name: "body that is no JSON", request: signforms.Request{Method: "POST", Path: "/x", Body: func() {}}, field: "Body"},
+		{name: "out by value", request: signforms.Request{Path: "/x"}, out: 1, field: "out"},
+		{name: "nil pointer", request: signforms.Request{Path: "/x"}, out: nowhere, field: "out"},
 	} {
-		_, err := c.Do(t.Context(), r.request, r.out)
-		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		e := clienttest.AsError(t, err)
-		require.Zero(t, e.Attempts, name)
-		require.Len(t, e.Fields, 1, name)
-		require.Equal(t, r.field, e.Fields[0].Field, name)
+		t.Run(r.name, func(t *testing.T) {
+			_, err := c.Do(t.Context(), r.request, r.out)
+			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+			e := clienttest.AsError(t, err)
+			require.Zero(t, e.Attempts)
+			require.Len(t, e.Fields, 1)
+			require.Equal(t, r.field, e.Fields[0].Field)
+		})
 	}
 }
 
-// TestDoSendsNoReminder: a reminder needs a slot of the budget.
-func TestDoSendsNoReminder(t *testing.T) {
+// TestDo_refusesReminderPath: a reminder needs a slot of the budget.
+func TestDo_refusesReminderPath(t *testing.T) {
 	overridden := signforms.Endpoint{Path: "/documents/{documentId}/Remind"}
 	for _, c := range []struct {
 		endpoint signforms.Endpoint
@@ -143,17 +151,21 @@ func TestDoSendsNoReminder(t *testing.T) {
 		{endpoint: overridden, path: "/documents/" + clienttest.PDFID + "/remind/again"},
 		{endpoint: overridden, path: "/send-reminder"},
 	} {
-		for _, method := range []string{"GET", "POST"} {
-			client := clienttest.Scripted(t, clienttest.Answers(200, `{}`), func(o *signforms.Options) {
-				o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpRemind: c.endpoint}
-			})
-			_, err := client.Do(t.Context(), signforms.Request{Method: method, Path: c.path}, nil)
-			if !c.refused {
-				require.NoError(t, err, c.path)
-				continue
+		t.Run(c.path, func(t *testing.T) {
+			for _, method := range []string{"GET", "POST"} {
+				t.Run(method, func(t *testing.T) {
+					client := clienttest.Scripted(t, clienttest.Answers(200, `{}`), func(o *signforms.Options) {
+						o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpRemind: c.endpoint}
+					})
+					_, err := client.Do(t.Context(), signforms.Request{Method: method, Path: c.path}, nil)
+					if !c.refused {
+						require.NoError(t, err)
+						return
+					}
+					clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+					require.ErrorContains(t, err, "use Documents.Remind")
+				})
 			}
-			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-			require.ErrorContains(t, err, "use Documents.Remind", c.path)
-		}
+		})
 	}
 }

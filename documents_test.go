@@ -36,8 +36,8 @@ var totalReports = map[string]func(r listRequest, items, total int) string{
 	"total of something":          func(listRequest, int, int) string { return `,"pagination":{"totalDocuments":137}` },
 }
 
-// TestAllUnderEachReportOfTotals: 250 of 250 documents, some of which were created in the same millisecond.
-func TestAllUnderEachReportOfTotals(t *testing.T) {
+// TestAll_eachReportOfTotals: 250 of 250 documents, some of which were created in the same millisecond.
+func TestAll_eachReportOfTotals(t *testing.T) {
 	for reported, report := range totalReports {
 		s := &listService{answer: func(_ int, r listRequest) string {
 			ids := window(upTo(250), r.page, r.limit)
@@ -54,9 +54,9 @@ func TestAllUnderEachReportOfTotals(t *testing.T) {
 	}
 }
 
-// TestDocumentsCountIsATotal where there is no pagination, once it is more than a page holds: All notices what vanishes from
+// TestAll_documentsCountIsATotal where there is no pagination, once it is more than a page holds: All notices what vanishes from
 // the part that it has read.
-func TestDocumentsCountIsATotal(t *testing.T) {
+func TestAll_documentsCountIsATotal(t *testing.T) {
 	ids := upTo(250)
 	s := &listService{answer: func(_ int, r listRequest) string {
 		if r.page == 3 && len(ids) == 250 {
@@ -69,9 +69,9 @@ func TestDocumentsCountIsATotal(t *testing.T) {
 	require.ElementsMatch(t, wantIDs(upTo(250)), got)
 }
 
-// TestAllUnderEachProfileOfTotals: the reference service reports totals in each of its ways. All yields all documents that were there,
+// TestAll_eachProfileOfTotals: the reference service reports totals in each of its ways. All yields all documents that were there,
 // and Get tells one that is not there from an answer that cannot be read.
-func TestAllUnderEachProfileOfTotals(t *testing.T) {
+func TestAll_eachProfileOfTotals(t *testing.T) {
 	for _, p := range []signformstest.Profile{{}, {CountPage: true}, {NoPagination: true}, {NoPagination: true, CountPage: true}} {
 		name := fmt.Sprintf("no pagination %t, count of the page %t", p.NoPagination, p.CountPage)
 		srv := signformstest.NewServer(t, &signformstest.Options{Profile: p})
@@ -93,62 +93,64 @@ func TestAllUnderEachProfileOfTotals(t *testing.T) {
 }
 
 // A document's status decides about a void, and of words only "already void". All others raise a doubt.
-func TestVoidsThatWereNotDone(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"message":"Document voided"}`:                                            "voided",
-		`{"message":"Document is already voided","status":"VOID"}`:                 "already",
-		`{"message":"It was already void","status":"void"}`:                        "already",
-		`{"message":"boom","status":"VOID","success":false}`:                       "voided",
-		`{"message":"Document voided successfully. It was already signed by Ann"}`: "doubtful",
-		`{"message":"ok","status":"SIGNED"}`:                                       "refused",
-		`{"message":"ok","status":"PENDING"}`:                                      "doubtful",
-		`{"data":{"message":"ok","status":"DECLINED"}}`:                            "refused",
-		`{"\u0065rror":"\u006eo"}`:                                                 "failed",
-		`{"message":"No","status":"PENDING","success":false}`:                      "failed",
-		`"already void"`: "already",
-		`{"message":"Document is already voided","status":"SIGNED"}`:                    "refused",
-		`{"message":"Document is already signed"}`:                                      "doubtful",
-		`{"message":"Document voided. Signers were not notified of voided documents."}`: "doubtful",
-		`{"message":"ok","data":{"error":"Only drafts can be voided"}}`:                 "failed",
-		`{"message":"Boom","status":"error"}`:                                           "doubtful",
-		`{"message":"ok","status":"success","data":{"status":"SIGNED"}}`:                "refused",
-		`{"message":"already voided","status":"PENDING"}`:                               "doubtful",
-		`{"message":"already voided","success":false}`:                                  "failed",
-		`{"error":"Document is already voided"}`:                                        "failed",
-		`{"message":"ok","data":{"success":false}}`:                                     "failed",
-		`{"message":"ok","status":500}`:                                                 "failed",
-		`{"message":"ok","status":false}`:                                               "failed",
-		`{"message":"ok","status":true}`:                                                "voided",
+func TestVoid_notVoided(t *testing.T) {
+	for _, row := range []struct{ body, want string }{
+		{body: `{"message":"Document voided"}`, want: "voided"},
+		{body: `{"message":"Document is already voided","status":"VOID"}`, want: "already"},
+		{body: `{"message":"It was already void","status":"void"}`, want: "already"},
+		{body: `{"message":"boom","status":"VOID","success":false}`, want: "voided"},
+		{body: `{"message":"Document voided successfully. It was already signed by Ann"}`, want: "doubtful"},
+		{body: `{"message":"ok","status":"SIGNED"}`, want: "refused"},
+		{body: `{"message":"ok","status":"PENDING"}`, want: "doubtful"},
+		{body: `{"data":{"message":"ok","status":"DECLINED"}}`, want: "refused"},
+		{body: `{"\u0065rror":"\u006eo"}`, want: "failed"},
+		{body: `{"message":"No","status":"PENDING","success":false}`, want: "failed"},
+		{body: `"already void"`, want: "already"},
+		{body: `{"message":"Document is already voided","status":"SIGNED"}`, want: "refused"},
+		{body: `{"message":"Document is already signed"}`, want: "doubtful"},
+		{body: `{"message":"Document voided. Signers were not notified of voided documents."}`, want: "doubtful"},
+		{body: `{"message":"ok","data":{"error":"Only drafts can be voided"}}`, want: "failed"},
+		{body: `{"message":"Boom","status":"error"}`, want: "doubtful"},
+		{body: `{"message":"ok","status":"success","data":{"status":"SIGNED"}}`, want: "refused"},
+		{body: `{"message":"already voided","status":"PENDING"}`, want: "doubtful"},
+		{body: `{"message":"already voided","success":false}`, want: "failed"},
+		{body: `{"error":"Document is already voided"}`, want: "failed"},
+		{body: `{"message":"ok","data":{"success":false}}`, want: "failed"},
+		{body: `{"message":"ok","status":500}`, want: "failed"},
+		{body: `{"message":"ok","status":false}`, want: "failed"},
+		{body: `{"message":"ok","status":true}`, want: "voided"},
 	} {
-		var ended error
-		c := clienttest.Scripted(t, clienttest.Answers(200, body), func(o *signforms.Options) {
-			o.OnCall = func(ctx context.Context, _ signforms.Operation) (context.Context, func(error)) {
-				return ctx, func(err error) { ended = err }
+		t.Run(row.body, func(t *testing.T) {
+			var ended error
+			c := clienttest.Scripted(t, clienttest.Answers(200, row.body), func(o *signforms.Options) {
+				o.OnCall = func(ctx context.Context, _ signforms.Operation) (context.Context, func(error)) {
+					return ctx, func(err error) { ended = err }
+				}
+			})
+			voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+			require.Equal(t, err, ended)
+			var e *signforms.Error
+			if errors.As(err, &e) {
+				require.Equal(t, row.want == "doubtful", e.Attempts == 4)
 			}
+			switch row.want {
+			case "refused":
+				require.Error(t, err)
+				clienttest.RequireMatches(t, err, signforms.ErrRefused)
+				return
+			case "failed", "doubtful":
+				require.Error(t, err)
+				clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, row.want == "already", voided.AlreadyVoided)
 		})
-		voided, err := c.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-		require.Equal(t, err, ended)
-		var e *signforms.Error
-		if errors.As(err, &e) {
-			require.Equal(t, want == "doubtful", e.Attempts == 4, body)
-		}
-		switch want {
-		case "refused":
-			require.Error(t, err, body)
-			clienttest.RequireMatches(t, err, signforms.ErrRefused)
-			continue
-		case "failed", "doubtful":
-			require.Error(t, err, body)
-			clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-			continue
-		}
-		require.NoError(t, err, body)
-		require.Equal(t, want == "already", voided.AlreadyVoided, body)
 	}
 }
 
 // A doubt about a void ends when the next answer says that the document is void already.
-func TestDoubtfulVoidIsRepeated(t *testing.T) {
+func TestVoid_repeatsAnUnknownOutcome(t *testing.T) {
 	answers := []string{`{"message":"Document voided. Signers were not notified."}`, `{"message":"Document is already voided"}`}
 	client := clienttest.Scripted(t, clienttest.Transport(func(r *http.Request) (*http.Response, error) {
 		answer := answers[0]
@@ -162,49 +164,54 @@ func TestDoubtfulVoidIsRepeated(t *testing.T) {
 }
 
 // A number of reminders and a document's status decide about a reminder. Words can only raise a doubt.
-func TestRemindersThatWereNotSent(t *testing.T) {
+func TestRemind_notSent(t *testing.T) {
 	refused, unknown := signforms.ErrRefused, signforms.ErrOutcomeUnknown
-	for body, want := range map[string]error{
-		`{"message":"Reminder sent successfully","status":"PENDING","remindersSent":1}`:             nil,
-		`{"message":"Nobody is pending","status":"PAID","remindersSent":0}`:                         nil,
-		`{"message":"No reminder sent: nobody is pending","remindersSent":0}`:                       nil,
-		`{"message":"Limit reached: 5 of 5","remindersSent":2}`:                                     nil,
-		`{"message":"Ann was reminded and has signed","status":"SIGNED","remindersSent":1}`:         nil,
-		`{"message":"sent","status":"success"}`:                                                     nil,
-		`{"message":"Erinnerung versendet"}`:                                                        nil,
-		`{}`:                                                                                        nil,
-		`{"message":"Document is already signed","status":"SIGNED"}`:                                refused,
-		`{"message":"ok","status":"SIGNED"}`:                                                        refused,
-		`{"message":"ok","status":"voided","remindersSent":0}`:                                      refused,
-		`{"message":"ok","data":{"status":"EXPIRED"}}`:                                              refused,
-		`{"message":"ok","status":"success","data":{"status":"EXPIRED"}}`:                           refused,
-		`{"message":"No reminder sent: document is void","status":"VOID"}`:                          refused,
-		`{"message":"Reminder sent. Ann has already signed"}`:                                       unknown,
-		`{"message":"Reminder sent successfully. No further reminder is possible for 15 minutes."}`: unknown,
-		`{"message":"Reminded 2 signers; 1 was not reminded because they have signed"}`:             unknown,
-		`{"message":"Document is already signed"}`:                                                  unknown,
-		`{"message":"Can’t remind yet"}`:                                                            unknown,
-		`{"message":"Only pending documents can be reminded"}`:                                      unknown,
-		`{"message":"Nothing to remind"}`:                                                           unknown,
-		`{"status":"error","message":"Boom"}`:                                                       unknown,
-		`{"message":"ok","data":{"error":"Limit reached"}}`:                                         unknown,
-		`{"message":"ok","data":{"success":false}}`:                                                 unknown,
-		`{"message":"ok","status":409}`:                                                             unknown,
-		`{"message":"ok","data":{"status":false}}`:                                                  unknown,
-		`{"message":"ok","status":200}`:                                                             nil,
-		`"Cannot send a reminder for a document that is EXPIRED"`:                                   unknown,
-		`{"message":"Reminder not sent"}`:                                                           unknown,
-		`{"success":false,"message":"Document is void","status":"VOID"}`:                            refused,
-		`{"success":false,"message":"Reminder failed: mail server","status":"PENDING"}`:             unknown,
-		`{"success":false,"message":"no","remindersSent":1}`:                                        unknown,
+	for _, row := range []struct {
+		body string
+		want error
+	}{
+		{body: `{"message":"Reminder sent successfully","status":"PENDING","remindersSent":1}`, want: nil},
+		{body: `{"message":"Nobody is pending","status":"PAID","remindersSent":0}`, want: nil},
+		{body: `{"message":"No reminder sent: nobody is pending","remindersSent":0}`, want: nil},
+		{body: `{"message":"Limit reached: 5 of 5","remindersSent":2}`, want: nil},
+		{body: `{"message":"Ann was reminded and has signed","status":"SIGNED","remindersSent":1}`, want: nil},
+		{body: `{"message":"sent","status":"success"}`, want: nil},
+		{body: `{"message":"Erinnerung versendet"}`, want: nil},
+		{body: `{}`, want: nil},
+		{body: `{"message":"Document is already signed","status":"SIGNED"}`, want: refused},
+		{body: `{"message":"ok","status":"SIGNED"}`, want: refused},
+		{body: `{"message":"ok","status":"voided","remindersSent":0}`, want: refused},
+		{body: `{"message":"ok","data":{"status":"EXPIRED"}}`, want: refused},
+		{body: `{"message":"ok","status":"success","data":{"status":"EXPIRED"}}`, want: refused},
+		{body: `{"message":"No reminder sent: document is void","status":"VOID"}`, want: refused},
+		{body: `{"message":"Reminder sent. Ann has already signed"}`, want: unknown},
+		{body: `{"message":"Reminder sent successfully. No further reminder is possible for 15 minutes."}`, want: unknown},
+		{body: `{"message":"Reminded 2 signers; 1 was not reminded because they have signed"}`, want: unknown},
+		{body: `{"message":"Document is already signed"}`, want: unknown},
+		{body: `{"message":"Can’t remind yet"}`, want: unknown},
+		{body: `{"message":"Only pending documents can be reminded"}`, want: unknown},
+		{body: `{"message":"Nothing to remind"}`, want: unknown},
+		{body: `{"status":"error","message":"Boom"}`, want: unknown},
+		{body: `{"message":"ok","data":{"error":"Limit reached"}}`, want: unknown},
+		{body: `{"message":"ok","data":{"success":false}}`, want: unknown},
+		{body: `{"message":"ok","status":409}`, want: unknown},
+		{body: `{"message":"ok","data":{"status":false}}`, want: unknown},
+		{body: `{"message":"ok","status":200}`, want: nil},
+		{body: `"Cannot send a reminder for a document that is EXPIRED"`, want: unknown},
+		{body: `{"message":"Reminder not sent"}`, want: unknown},
+		{body: `{"success":false,"message":"Document is void","status":"VOID"}`, want: refused},
+		{body: `{"success":false,"message":"Reminder failed: mail server","status":"PENDING"}`, want: unknown},
+		{body: `{"success":false,"message":"no","remindersSent":1}`, want: unknown},
 	} {
-		_, err := clienttest.Scripted(t, clienttest.Answers(200, body)).Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-		if want == nil {
-			require.NoError(t, err, body)
-			continue
-		}
-		require.Error(t, err, body)
-		clienttest.RequireMatches(t, err, want)
+		t.Run(row.body, func(t *testing.T) {
+			_, err := clienttest.Scripted(t, clienttest.Answers(200, row.body)).Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+			if row.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.Error(t, err)
+			clienttest.RequireMatches(t, err, row.want)
+		})
 	}
 	reminded, err := clienttest.Scripted(t, clienttest.Answers(200, `{"data":{"message":"sent","documentId":"x","status":"PENDING","remindersSent":2}}`)).
 		Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))

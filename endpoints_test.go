@@ -30,7 +30,7 @@ func line(s clienttest.Sent) string {
 	return strings.TrimSpace(s.Method + " " + strings.TrimPrefix(s.URL.String(), "https://api.example.com/base") + " " + string(s.Content))
 }
 
-func TestEndpointsCanBeOverridden(t *testing.T) {
+func TestEndpoint_override(t *testing.T) {
 	const (
 		query = "?documentId=" + clienttest.PDFID + "&documentType=PDF"
 		body  = ` {"documentId":"` + clienttest.PDFID + `","documentType":"PDF"}`
@@ -55,7 +55,9 @@ func TestEndpointsCanBeOverridden(t *testing.T) {
 			want: "POST /get-documents" + query + body},
 		{name: "escaped already", method: "Documents.Void", endpoint: signforms.Endpoint{Path: "/a%2Fb/%C3%A9", Inputs: signforms.InputsQuery}, want: "POST /a%2Fb/%C3%A9" + query},
 	} {
-		require.Equal(t, c.want, line(through(t, c.method, c.endpoint)), c.name)
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, line(through(t, c.method, c.endpoint)))
+		})
 	}
 	sending := through(t, "Templates.Send", signforms.Endpoint{Path: "/send/{signingType}/{documentId}"})
 	require.Equal(t, "/base/send/PDF_TEMPLATE/"+clienttest.TemplateID, sending.URL.Path)
@@ -63,7 +65,7 @@ func TestEndpointsCanBeOverridden(t *testing.T) {
 		"receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Client"}]}`, string(sending.Content))
 }
 
-func TestPathInputsAreEscaped(t *testing.T) {
+func TestEndpoint_pathInputsAreEscaped(t *testing.T) {
 	responses := func(path, form string) (clienttest.Sent, error) {
 		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
 		c := clienttest.Scripted(t, rec, func(o *signforms.Options) {
@@ -76,30 +78,35 @@ func TestPathInputsAreEscaped(t *testing.T) {
 		}
 		return rec.Sent[0], nil
 	}
-	for form, want := range map[string]string{
-		"a/b": "a%2Fb", "../void-document": "..%2Fvoid-document", "a?b=c#d": "a%3Fb=c%23d", "ü %2F": "%C3%BC%20%252F", "...": "...",
-		"\\..\\": "%5C..%5C", "a\r\nb": "a%0D%0Ab",
+	for _, row := range []struct{ form, want string }{
+		{form: "a/b", want: "a%2Fb"}, {form: "../void-document", want: "..%2Fvoid-document"}, {form: "a?b=c#d", want: "a%3Fb=c%23d"},
+		{form: "ü %2F", want: "%C3%BC%20%252F"}, {form: "...", want: "..."},
+		{form: "\\..\\", want: "%5C..%5C"}, {form: "a\r\nb", want: "a%0D%0Ab"},
 	} {
-		got, err := responses("/forms/{formId}/responses", form)
-		require.NoError(t, err)
-		require.Equal(t, "/base/forms/"+want+"/responses", got.URL.EscapedPath(), "form %q", form)
-		require.Equal(t, form, got.URL.Query().Get("formId"), "it is in the query too")
+		t.Run(row.form, func(t *testing.T) {
+			got, err := responses("/forms/{formId}/responses", row.form)
+			require.NoError(t, err)
+			require.Equal(t, "/base/forms/"+row.want+"/responses", got.URL.EscapedPath(), "form %q", row.form)
+			require.Equal(t, row.form, got.URL.Query().Get("formId"), "it is in the query too")
+		})
 	}
 	for _, form := range []string{".", ".."} {
-		_, err := responses("/forms/{formId}/responses", form)
-		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		require.Zero(t, clienttest.AsError(t, err).Attempts)
-		require.ErrorContains(t, err, "would get a . or .. segment from this call's inputs")
-		got, err := responses("/form-{formId}", form)
-		require.NoError(t, err, "harmless within a segment")
-		require.Equal(t, "/base/form-"+form, got.URL.Path)
+		t.Run(form, func(t *testing.T) {
+			_, err := responses("/forms/{formId}/responses", form)
+			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+			require.Zero(t, clienttest.AsError(t, err).Attempts)
+			require.ErrorContains(t, err, "would get a . or .. segment from this call's inputs")
+			got, err := responses("/form-{formId}", form)
+			require.NoError(t, err, "harmless within a segment")
+			require.Equal(t, "/base/form-"+form, got.URL.Path)
+		})
 	}
 	_, err := responses("/responses/{responseId}", "form")
 	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
 	require.EqualError(t, err, "list form responses: invalid input: the path set for this operation needs responseId, which this call does not set")
 }
 
-func TestBadEndpointsAreRefused(t *testing.T) {
+func TestEndpoint_invalid(t *testing.T) {
 	for _, c := range []struct {
 		op       signforms.Operation
 		endpoint signforms.Endpoint
@@ -127,48 +134,58 @@ func TestBadEndpointsAreRefused(t *testing.T) {
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "/documentId}"}, want: "has an unpaired brace"},
 		{op: signforms.OpVoidDocument, endpoint: signforms.Endpoint{Path: "{documentId}"}, want: "must begin with a slash"},
 	} {
-		_, err := signforms.New("https://x", clienttest.APIKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
-		require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"] cannot be used: `)
-		require.ErrorContains(t, err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			_, err := signforms.New("https://x", clienttest.APIKey, &signforms.Options{Endpoints: map[signforms.Operation]signforms.Endpoint{c.op: c.endpoint}})
+			require.ErrorContains(t, err, `Options.Endpoints["`+string(c.op)+`"] cannot be used: `)
+			require.ErrorContains(t, err, c.want)
+		})
 	}
 }
 
-// TestEndpointsThatShareAPath: what one operation does without asking is not done to the path of another.
-func TestEndpointsThatShareAPath(t *testing.T) {
-	for name, c := range map[string]struct {
+// TestEndpoint_sharedPath: what one operation does without asking is not done to the path of another.
+func TestEndpoint_sharedPath(t *testing.T) {
+	for _, c := range []struct {
+		name      string
 		endpoints map[signforms.Operation]signforms.Endpoint
 		refused   bool
 	}{
-		"void on reminders":         {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}}, true},
-		"void on reminders/":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/Send-Reminder/", Method: "PUT"}}, true},
-		"send on reminders":         {map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/send-reminder"}}, true},
-		"send and list":             {map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/d"}, signforms.OpListDocuments: {Path: "/d"}}, false},
-		"lists on one path":         {map[signforms.Operation]signforms.Endpoint{signforms.OpListFormResponses: {Path: "/get-documents"}}, true},
-		"void and list, one method": {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d", Method: "POST"}, signforms.OpListDocuments: {Path: "/d", Method: "POST"}}, true},
-		"void and list, two":        {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d/{documentId}", Method: "DELETE"}, signforms.OpListDocuments: {Path: "/d/{documentId}"}}, false},
-		"exchanged":                 {map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}, signforms.OpRemind: {Path: "/void-document"}}, false},
+		{name: "void on reminders", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}}, refused: true},
+		{name: "void on reminders/", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/Send-Reminder/", Method: "PUT"}}, refused: true},
+		{name: "send on reminders", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/send-reminder"}}, refused: true},
+		{name: "send and list", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/d"}, signforms.OpListDocuments: {Path: "/d"}}, refused: false},
+		{name: "lists on one path", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpListFormResponses: {Path: "/get-documents"}}, refused: true},
+		{name: "void and list, one method", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d", Method: "POST"}, signforms.OpListDocuments: {Path: "/d", Method: "POST"}}, refused: true},
+		{name: "void and list, two", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/d/{documentId}", Method: "DELETE"}, signforms.OpListDocuments: {Path: "/d/{documentId}"}}, refused: false},
+		{name: "exchanged", endpoints: map[signforms.Operation]signforms.Endpoint{signforms.OpVoidDocument: {Path: "/send-reminder"}, signforms.OpRemind: {Path: "/void-document"}}, refused: false},
 	} {
-		_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{Endpoints: c.endpoints})
-		if c.refused {
-			require.ErrorContains(t, err, "is that of", name)
-		} else {
-			require.NoError(t, err, name)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			_, err := signforms.New("https://api.example.com", clienttest.APIKey, &signforms.Options{Endpoints: c.endpoints})
+			if c.refused {
+				require.ErrorContains(t, err, "is that of")
+			} else {
+				require.NoError(t, err)
+			}
+		})
 	}
 }
 
-func TestEndpointAsJSON(t *testing.T) {
-	for text, want := range map[string]signforms.Endpoint{
-		`{}`:                            {},
-		`{"inputs":"query"}`:            {Inputs: signforms.InputsQuery},
-		`{"path":"/a","inputs":"both"}`: {Path: "/a", Inputs: signforms.InputsBoth},
-		`{"method":"POST","inputs":"body","ignoreTotals":true}`: {Method: "POST", Inputs: signforms.InputsBody, IgnoreTotals: true},
+func TestEndpoint_JSON(t *testing.T) {
+	for _, row := range []struct {
+		text string
+		want signforms.Endpoint
+	}{
+		{text: `{}`, want: signforms.Endpoint{}},
+		{text: `{"inputs":"query"}`, want: signforms.Endpoint{Inputs: signforms.InputsQuery}},
+		{text: `{"path":"/a","inputs":"both"}`, want: signforms.Endpoint{Path: "/a", Inputs: signforms.InputsBoth}},
+		{text: `{"method":"POST","inputs":"body","ignoreTotals":true}`, want: signforms.Endpoint{Method: "POST", Inputs: signforms.InputsBody, IgnoreTotals: true}},
 	} {
-		written, err := json.Marshal(want)
-		require.NoError(t, err)
-		require.Equal(t, text, string(written))
-		var read signforms.Endpoint
-		require.NoError(t, json.Unmarshal([]byte(text), &read))
-		require.Equal(t, want, read)
+		t.Run(row.text, func(t *testing.T) {
+			written, err := json.Marshal(row.want)
+			require.NoError(t, err)
+			require.Equal(t, row.text, string(written))
+			var read signforms.Endpoint
+			require.NoError(t, json.Unmarshal([]byte(row.text), &read))
+			require.Equal(t, row.want, read)
+		})
 	}
 }

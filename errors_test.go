@@ -68,7 +68,7 @@ func (a errorAnswer) kinds(call clienttest.Call) (kinds []error) {
 	return kinds
 }
 
-func TestErrorAnswers(t *testing.T) {
+func TestError_byStatus(t *testing.T) {
 	files, err := filepath.Glob("testdata/answers/error_*")
 	require.NoError(t, err)
 	require.Len(t, errorAnswers, len(files), "every file needs its row, every row its file")
@@ -104,7 +104,7 @@ func TestErrorAnswers(t *testing.T) {
 	}
 }
 
-func TestErrorText(t *testing.T) {
+func TestError_text(t *testing.T) {
 	voiding, sending := clienttest.CallOf(t, "Documents.Void"), clienttest.CallOf(t, "Templates.Send")
 	for _, c := range []struct {
 		call   clienttest.Call
@@ -125,8 +125,10 @@ func TestErrorText(t *testing.T) {
 			"unreadable answer: it lacks createdDocumentId"},
 		{call: voiding, status: 200, body: "<html>", want: "void document: 200: bad response: unreadable answer: a gateway or proxy responded, not the service: a page without a title: check the base URL"},
 	} {
-		err := c.call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body)))
-		require.EqualError(t, err, c.want)
+		t.Run(c.want, func(t *testing.T) {
+			err := c.call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body)))
+			require.EqualError(t, err, c.want)
+		})
 	}
 	c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		resp := clienttest.Reply(req, 429, `{"message":"Slow down"}`)
@@ -143,82 +145,90 @@ func TestErrorText(t *testing.T) {
 	require.EqualError(t, voiding.Do(t.Context(), c), "void document: unavailable: cable cut (after 4 attempts)", "without the URL")
 }
 
-// TestMessagesAreCleaned looks at what an error's text makes of foreign text.
-func TestMessagesAreCleaned(t *testing.T) {
+// TestError_messageIsCleaned looks at what an error's text makes of foreign text.
+func TestError_messageIsCleaned(t *testing.T) {
 	void := clienttest.CallOf(t, "Documents.Void")
-	for in, want := range map[string]string{
-		"a\x00b\x1b[31mc\u200bd\ufeffe":                                "ab[31mcde",
-		"one\n\ttwo\u2028three  four":                                  "one two three four",
-		"see https://sign.example.com/s/1?token=abc, please":           "see [url] please",
-		"http:%2F%2Fx%2Fs%2F1, next=HTTPS%3a%2f%2fx%2Fs%3Ftoken%3Dabc": "[url] next=[url]",
-		"HTTPS://X/y and wss://z":                                      "[url] and [url]",
-		"Cannot GET /get-documents?query=Ann%20Lease&page=1 here":      "Cannot GET /get-documents?[query] here",
-		"Really? Yes": "Really? Yes",
-		"mail ann@example.com, <ben.o'neil+legal@example.com>; to=c%40d.org": "mail [email], <[email]>; [email]",
-		"ann\u200b@exam\x00ple.com":                      "[email]",
-		"key example-api-key, again example-api-\x00key": "key [key], again [key]",
-		"key EXAMPLE-API-KEY, again Example-Api-Key":     "key [key], again [key]",
-		"bad \xff\xfe bytes":                             "bad bytes",
-		strings.Repeat("é", 101):                         strings.Repeat("é", 98) + "…",
-		strings.Repeat("x", 200):                         strings.Repeat("x", 200),
+	for _, row := range []struct{ in, want string }{
+		{in: "a\x00b\x1b[31mc\u200bd\ufeffe", want: "ab[31mcde"},
+		{in: "one\n\ttwo\u2028three  four", want: "one two three four"},
+		{in: "see https://sign.example.com/s/1?token=abc, please", want: "see [url] please"},
+		{in: "http:%2F%2Fx%2Fs%2F1, next=HTTPS%3a%2f%2fx%2Fs%3Ftoken%3Dabc", want: "[url] next=[url]"},
+		{in: "HTTPS://X/y and wss://z", want: "[url] and [url]"},
+		{in: "Cannot GET /get-documents?query=Ann%20Lease&page=1 here", want: "Cannot GET /get-documents?[query] here"},
+		{in: "Really? Yes", want: "Really? Yes"},
+		{in: "mail ann@example.com, <ben.o'neil+legal@example.com>; to=c%40d.org", want: "mail [email], <[email]>; [email]"},
+		{in: "ann\u200b@exam\x00ple.com", want: "[email]"},
+		{in: "key example-api-key, again example-api-\x00key", want: "key [key], again [key]"},
+		{in: "key EXAMPLE-API-KEY, again Example-Api-Key", want: "key [key], again [key]"},
+		{in: "bad \xff\xfe bytes", want: "bad bytes"},
+		{in: strings.Repeat("é", 101), want: strings.Repeat("é", 98) + "…"},
+		{in: strings.Repeat("x", 200), want: strings.Repeat("x", 200)},
 	} {
-		err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, in)))
-		require.Equal(t, want, clienttest.AsError(t, err).Message, "message of %q", in)
-		require.LessOrEqual(t, len(clienttest.AsError(t, err).Message), 200)
+		t.Run(row.in, func(t *testing.T) {
+			err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, row.in)))
+			require.Equal(t, row.want, clienttest.AsError(t, err).Message, "message of %q", row.in)
+			require.LessOrEqual(t, len(clienttest.AsError(t, err).Message), 200)
+		})
 	}
 	long := strings.Repeat(" ", 60_000) + "ann@example.com " + strings.Repeat("https://x/secret ", 200)
 	err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(404, long)))
 	require.Equal(t, "[email] "+strings.Repeat("[url] ", 31)+"[ur…", clienttest.AsError(t, err).Message)
 }
 
-// TestEncodedMessagesAreCleaned: a service, or a gateway before it, may quote a request in its own encoding.
-func TestEncodedMessagesAreCleaned(t *testing.T) {
+// TestError_encodedMessageIsCleaned: a service, or a gateway before it, may quote a request in its own encoding.
+func TestError_encodedMessageIsCleaned(t *testing.T) {
 	void := clienttest.CallOf(t, "Documents.Void")
 	const key = "sk+Live/7x9KEY=="
-	for in, want := range map[string]string{
-		"key " + url.QueryEscape(key):                         "key [key]",
-		`key sk\u002bLive\/7x9KEY==`:                          "key [key]",
-		`key sk\x2bLive\\/7x9KEY\u003D=`:                      "key [key]",
-		"key sk&#43;Live&#x2F;7x9KEY&equals;=":                "key [key]",
-		"key %73%6b%2b" + "Live/7x9KEY==":                     "key [key]",
-		`see https:\/\/sign.example.com\/s\/1, ok`:            "see [url] ok",
-		"see https:&#x2F;&#x2F;sign.example.com/s/1 ok":       "see [url] ok",
-		"see //sign.example.com/s/1 ok":                       "see [url] ok",
-		"see sign.example.com/s/1 ok":                         "see [url] ok",
-		"with token=abc&lang=en ok":                           "with [query] ok",
-		"with token=abc ok":                                   "with [query] ok",
-		"at /sign#token=abc ok":                               "at /sign#[query] ok",
-		"at https%3A%2F%2Fx%2Fs%3Fq%3D%22Ann%22 ok":           "at [url] ok",
-		"at /x%3Fquery%3DAnn%20Lease ok":                      "at /x?[query] ok",
-		`mail ann\u0040example.com ok`:                        "mail [email] ok",
-		"mail ann&#64;example.com ok":                         "mail [email] ok",
-		"100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;": "100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;",
+	for _, row := range []struct{ in, want string }{
+		{in: "key " + url.QueryEscape(key), want: "key [key]"},
+		{in: `key sk\u002bLive\/7x9KEY==`, want: "key [key]"},
+		{in: `key sk\x2bLive\\/7x9KEY\u003D=`, want: "key [key]"},
+		{in: "key sk&#43;Live&#x2F;7x9KEY&equals;=", want: "key [key]"},
+		{in: "key %73%6b%2b" + "Live/7x9KEY==", want: "key [key]"},
+		{in: `see https:\/\/sign.example.com\/s\/1, ok`, want: "see [url] ok"},
+		{in: "see https:&#x2F;&#x2F;sign.example.com/s/1 ok", want: "see [url] ok"},
+		{in: "see //sign.example.com/s/1 ok", want: "see [url] ok"},
+		{in: "see sign.example.com/s/1 ok", want: "see [url] ok"},
+		{in: "with token=abc&lang=en ok", want: "with [query] ok"},
+		{in: "with token=abc ok", want: "with [query] ok"},
+		{in: "at /sign#token=abc ok", want: "at /sign#[query] ok"},
+		{in: "at https%3A%2F%2Fx%2Fs%3Fq%3D%22Ann%22 ok", want: "at [url] ok"},
+		{in: "at /x%3Fquery%3DAnn%20Lease ok", want: "at /x?[query] ok"},
+		{in: `mail ann\u0040example.com ok`, want: "mail [email] ok"},
+		{in: "mail ann&#64;example.com ok", want: "mail [email] ok"},
+		{in: "100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;", want: "100% of 5%20x and/or a\\b, R&D; text/html &lt;p&gt;"},
 	} {
-		c, err := signforms.New("https://api.example.com", key, &signforms.Options{Transport: clienttest.Answers(404, in)})
-		require.NoError(t, err)
-		require.Equal(t, want, clienttest.AsError(t, void.Do(t.Context(), c)).Message, "message of %q", in)
+		t.Run(row.in, func(t *testing.T) {
+			c, err := signforms.New("https://api.example.com", key, &signforms.Options{Transport: clienttest.Answers(404, row.in)})
+			require.NoError(t, err)
+			require.Equal(t, row.want, clienttest.AsError(t, void.Do(t.Context(), c)).Message, "message of %q", row.in)
+		})
 	}
 }
 
-// TestCodesHoldNoSecret: a service may say which key it refuses, or for which link.
-func TestCodesHoldNoSecret(t *testing.T) {
-	for code, want := range map[string]string{
-		"example-api-key": "", "invalid_key.EXAMPLE-api-key": "", "example-api-key_is_old": "",
-		"token_9016EF28d3ca85f42183614d02ee7966": "",
-		"9016ef28d3ca85f42183614d02ee796":        "9016ef28d3ca85f42183614d02ee796",
-		"invalid_key.example-api":                "invalid_key.example-api",
+// TestError_codeHoldsNoSecret: a service may say which key it refuses, or for which link.
+func TestError_codeHoldsNoSecret(t *testing.T) {
+	for _, row := range []struct{ code, want string }{
+		{code: "example-api-key", want: ""}, {code: "invalid_key.EXAMPLE-api-key", want: ""}, {code: "example-api-key_is_old", want: ""},
+		{code: "token_9016EF28d3ca85f42183614d02ee7966", want: ""},
+		{code: "9016ef28d3ca85f42183614d02ee796", want: "9016ef28d3ca85f42183614d02ee796"},
+		{code: "invalid_key.example-api", want: "invalid_key.example-api"},
 	} {
-		for _, status := range []int{200, 400, 503} {
-			body := `{"success":false,"message":"no","code":"` + code + `"}`
-			err := clienttest.CallOf(t, "Documents.Void").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body)))
-			require.Equal(t, want, clienttest.AsError(t, err).Code, "code %s of a %d", code, status)
-			require.Equal(t, want != "", strings.Contains(err.Error(), code), "%s", err)
-		}
+		t.Run(row.code, func(t *testing.T) {
+			for _, status := range []int{200, 400, 503} {
+				t.Run(fmt.Sprint(status), func(t *testing.T) {
+					body := `{"success":false,"message":"no","code":"` + row.code + `"}`
+					err := clienttest.CallOf(t, "Documents.Void").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body)))
+					require.Equal(t, row.want, clienttest.AsError(t, err).Code, "code %s of a %d", row.code, status)
+					require.Equal(t, row.want != "", strings.Contains(err.Error(), row.code), "%s", err)
+				})
+			}
+		})
 	}
 }
 
-// TestNotFoundByTheWrongAnswer: a service that ignores the filter says nothing of the record, not even that it is gone.
-func TestNotFoundByTheWrongAnswer(t *testing.T) {
+// TestGet_notFoundOrFilterIgnored: a service that ignores the filter says nothing of the record, not even that it is gone.
+func TestGet_notFoundOrFilterIgnored(t *testing.T) {
 	const (
 		none     = "the service has none with this id"
 		another  = "the filter was ignored: the answer holds other ids, not the one asked for"
@@ -235,23 +245,25 @@ func TestNotFoundByTheWrongAnswer(t *testing.T) {
 		{method: "FormResponses.Get", body: `{"responses":[]}`, message: none},
 		{method: "FormResponses.Get", body: `{"responses":[{"responseId":"6afc0aaccca8bbc24a603532","formResponseId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`, message: another},
 	} {
-		requests := 0
-		err := clienttest.CallOf(t, c.method).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-			if requests++; requests == 1 {
-				return clienttest.Reply(req, 503, ""), nil
+		t.Run(c.method, func(t *testing.T) {
+			requests := 0
+			err := clienttest.CallOf(t, c.method).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+				if requests++; requests == 1 {
+					return clienttest.Reply(req, 503, ""), nil
+				}
+				return clienttest.Reply(req, 200, c.body), nil
+			})))
+			want := signforms.ErrNotFound
+			if c.message == another {
+				want = signforms.ErrBadResponse
 			}
-			return clienttest.Reply(req, 200, c.body), nil
-		})))
-		want := signforms.ErrNotFound
-		if c.message == another {
-			want = signforms.ErrBadResponse
-		}
-		clienttest.RequireMatches(t, err, want)
-		e := clienttest.AsError(t, err)
-		require.Equal(t, c.message, e.Message, "%s %s", c.method, c.body)
-		require.Equal(t, 2, e.Attempts)
-		require.NotEmpty(t, e.RequestID)
-		require.Equal(t, c.body, string(e.Body))
+			clienttest.RequireMatches(t, err, want)
+			e := clienttest.AsError(t, err)
+			require.Equal(t, c.message, e.Message, "%s %s", c.method, c.body)
+			require.Equal(t, 2, e.Attempts)
+			require.NotEmpty(t, e.RequestID)
+			require.Equal(t, c.body, string(e.Body))
+		})
 	}
 }
 
@@ -265,41 +277,57 @@ func matched(err error) (sentinels []error) {
 	return sentinels
 }
 
-// TestEveryAnswerMatchesASentinel: no error leaves a caller without something to branch on.
-func TestEveryAnswerMatchesASentinel(t *testing.T) {
+// TestError_matchesOneSentinel: no error leaves a caller without something to branch on.
+func TestError_matchesOneSentinel(t *testing.T) {
 	for status := 300; status < 600; status += clienttest.Long(3, 7) {
 		for _, body := range []string{"", `{"code":"strange","message":"no"}`} {
-			for _, call := range clienttest.Calls {
-				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
-				want := 1
-				if status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind) {
-					want = 2 // a refusal may have this status
+			t.Run(body, func(t *testing.T) {
+				for _, call := range clienttest.Calls {
+					err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, body), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+					want := 1
+					if status == 400 && (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind) {
+						want = 2 // a refusal may have this status
+					}
+					require.Len(t, matched(err), want, "%s: %v", call.Name, err)
+					if unknown := status/100 != 4 || status == 408 || status == 499; call.SendsMail() {
+						require.Equal(t, unknown, errors.Is(err, signforms.ErrOutcomeUnknown), "%s: %v", call.Name, err)
+					}
 				}
-				require.Len(t, matched(err), want, "%s: %v", call.Name, err)
-				if unknown := status/100 != 4 || status == 408 || status == 499; call.SendsMail() {
-					require.Equal(t, unknown, errors.Is(err, signforms.ErrOutcomeUnknown), "%s: %v", call.Name, err)
-				}
-			}
+			})
 		}
 	}
-	for status, want := range map[int]error{
-		300: signforms.ErrInvalid, 399: signforms.ErrInvalid, 402: signforms.ErrRefused, 405: signforms.ErrInvalid, 406: signforms.ErrRefused,
-		410: signforms.ErrNotFound, 451: signforms.ErrRefused, 498: signforms.ErrRefused, 499: signforms.ErrUnavailable, 500: signforms.ErrUnavailable,
+	for _, row := range []struct {
+		status int
+		want   error
+	}{
+		{status: 300, want: signforms.ErrInvalid}, {status: 399, want: signforms.ErrInvalid}, {status: 402, want: signforms.ErrRefused},
+		{status: 405, want: signforms.ErrInvalid}, {status: 406, want: signforms.ErrRefused},
+		{status: 410, want: signforms.ErrNotFound}, {status: 451, want: signforms.ErrRefused}, {status: 498, want: signforms.ErrRefused},
+		{status: 499, want: signforms.ErrUnavailable}, {status: 500, want: signforms.ErrUnavailable},
 	} {
-		clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, ""), func(o *signforms.Options) { o.MaxAttempts = 1 })), want)
+		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
+			clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(row.status, ""), func(o *signforms.Options) { o.MaxAttempts = 1 })), row.want)
+		})
 	}
 }
 
-// TestHandMadeErrorsMatch what a call with that response returns: fakes return them.
-func TestHandMadeErrorsMatch(t *testing.T) {
-	for status, want := range map[int]error{404: signforms.ErrNotFound, 429: signforms.ErrRateLimited, 503: signforms.ErrUnavailable} {
-		clienttest.RequireMatches(t, &signforms.Error{StatusCode: status}, want)
+// TestError_builtByHand what a call with that response returns: fakes return them.
+func TestError_builtByHand(t *testing.T) {
+	for _, row := range []struct {
+		status int
+		want   error
+	}{{status: 404, want: signforms.ErrNotFound}, {status: 429, want: signforms.ErrRateLimited}, {status: 503, want: signforms.ErrUnavailable}} {
+		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
+			clienttest.RequireMatches(t, &signforms.Error{StatusCode: row.status}, row.want)
+		})
 	}
 	for _, status := range []int{200, 307, 400, 408, 409, 429, 499, 500, 503} {
-		for _, call := range clienttest.Calls {
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, `{"success":false}`), func(o *signforms.Options) { o.MaxAttempts = 1 }))
-			clienttest.RequireMatches(t, &signforms.Error{Operation: call.Op, StatusCode: status}, matched(err)...)
-		}
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			for _, call := range clienttest.Calls {
+				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(status, `{"success":false}`), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+				clienttest.RequireMatches(t, &signforms.Error{Operation: call.Op, StatusCode: status}, matched(err)...)
+			}
+		})
 	}
 	clienttest.RequireMatches(t, &signforms.Error{})
 	require.NotContains(t, (&signforms.Error{StatusCode: 404}).Unwrap(), nil, "no cause")
@@ -317,24 +345,28 @@ func TestError_Format(t *testing.T) {
 // TestError_retryAfterIsSet in every error of a call that a user is told to repeat.
 func TestError_retryAfterIsSet(t *testing.T) {
 	for _, status := range []int{408, 429, 499, 503} {
-		for _, header := range []string{"", "0", "Fri, 31 Dec 1999 23:59:59 GMT"} {
-			for _, call := range clienttest.Calls {
-				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-					resp := clienttest.Reply(req, status, "{}")
-					resp.Header.Set("Retry-After", header)
-					return resp, nil
-				}), func(o *signforms.Options) { o.MaxAttempts = 1 }))
-				want := time.Second
-				if call.Op == signforms.OpRemind {
-					want = 15 * time.Minute
-				}
-				if errors.Is(err, signforms.ErrOutcomeUnknown) {
-					want = 0
-				}
-				require.Equal(t, want, clienttest.AsError(t, err).RetryAfter, "%s: %d with %q", call.Name, status, header)
-				require.NotContains(t, err.Error(), "retry after")
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			for _, header := range []string{"", "0", "Fri, 31 Dec 1999 23:59:59 GMT"} {
+				t.Run(header, func(t *testing.T) {
+					for _, call := range clienttest.Calls {
+						err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+							resp := clienttest.Reply(req, status, "{}")
+							resp.Header.Set("Retry-After", header)
+							return resp, nil
+						}), func(o *signforms.Options) { o.MaxAttempts = 1 }))
+						want := time.Second
+						if call.Op == signforms.OpRemind {
+							want = 15 * time.Minute
+						}
+						if errors.Is(err, signforms.ErrOutcomeUnknown) {
+							want = 0
+						}
+						require.Equal(t, want, clienttest.AsError(t, err).RetryAfter, "%s: %d with %q", call.Name, status, header)
+						require.NotContains(t, err.Error(), "retry after")
+					}
+				})
 			}
-		}
+		})
 	}
 	unreachable := clienttest.Transport(func(*http.Request) (*http.Response, error) { return nil, errors.New("refused") })
 	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, unreachable))
@@ -348,10 +380,12 @@ func TestError_retryAfterIsSet(t *testing.T) {
 func TestError_enormousRetryAfter(t *testing.T) {
 	require.NotContains(t, (&signforms.Error{RetryAfter: math.MaxInt64}).Error(), "-")
 	for _, name := range []string{"Templates.Send", "Documents.Remind"} {
-		c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
-			return clienttest.Answers429("Fri, 31 Dec 9999 23:59:59 GMT"), nil
-		}))
-		err := clienttest.CallOf(t, name).Do(t.Context(), c)
-		require.Equal(t, 24*time.Hour, clienttest.AsError(t, err).RetryAfter, name)
+		t.Run(name, func(t *testing.T) {
+			c := clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
+				return clienttest.Answers429("Fri, 31 Dec 9999 23:59:59 GMT"), nil
+			}))
+			err := clienttest.CallOf(t, name).Do(t.Context(), c)
+			require.Equal(t, 24*time.Hour, clienttest.AsError(t, err).RetryAfter)
+		})
 	}
 }

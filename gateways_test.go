@@ -25,17 +25,17 @@ func TestError_gateway(t *testing.T) {
 		kind   error
 		text   string // of Documents.Get
 	}{
-		{"page not found", 404, nginxPage, signforms.ErrBadResponse, "get document: 404: bad response: a gateway or proxy responded, not the service: 404 Not & Found"},
-		{"text not found", 404, "404 page not found", signforms.ErrBadResponse, "get document: 404: bad response: 404 page not found (check the ids, the base URL and the endpoint)"},
-		{"page that refuses a method", 405, nginxPage, signforms.ErrBadResponse, "get document: 405: bad response: a gateway or proxy responded, not the service: 404 Not & Found"},
-		{"text that calls it invalid", 400, "Bad Request", signforms.ErrBadResponse, "get document: 400: bad response: Bad Request"},
-		{"page that forbids", 403, "<!DOCTYPE html><title> Access denied </title>", signforms.ErrForbidden, "get document: 403: a gateway or proxy responded, not the service: Access denied"},
-		{"proxy that wants credentials", 407, "<html><title>Proxy</title>", signforms.ErrForbidden, "get document: 407: a gateway or proxy responded, not the service: Proxy (check the credentials of the proxy)"},
-		{"proxy without a body", 407, "", signforms.ErrForbidden, "get document: 407: Proxy Authentication Required (check the credentials of the proxy)"},
-		{"not found without a body", 404, "", signforms.ErrNotFound, "get document: 404: Not Found (check the ids, the base URL and the endpoint)"},
-		{"page with status 200", 200, nginxPage, signforms.ErrBadResponse,
-			"get document: 200: bad response: unreadable answer: a gateway or proxy responded, not the service: 404 Not & Found: check the base URL"},
-		{"JSON that is cut off", 404, `{"message":"No su`, signforms.ErrNotFound, `get document: 404: {"message":"No su (check the ids, the base URL and the endpoint)`},
+		{name: "page not found", status: 404, body: nginxPage, kind: signforms.ErrBadResponse, text: "get document: 404: bad response: a gateway or proxy responded, not the service: 404 Not & Found"},
+		{name: "text not found", status: 404, body: "404 page not found", kind: signforms.ErrBadResponse, text: "get document: 404: bad response: 404 page not found (check the ids, the base URL and the endpoint)"},
+		{name: "page that refuses a method", status: 405, body: nginxPage, kind: signforms.ErrBadResponse, text: "get document: 405: bad response: a gateway or proxy responded, not the service: 404 Not & Found"},
+		{name: "text that calls it invalid", status: 400, body: "Bad Request", kind: signforms.ErrBadResponse, text: "get document: 400: bad response: Bad Request"},
+		{name: "page that forbids", status: 403, body: "<!DOCTYPE html><title> Access denied </title>", kind: signforms.ErrForbidden, text: "get document: 403: a gateway or proxy responded, not the service: Access denied"},
+		{name: "proxy that wants credentials", status: 407, body: "<html><title>Proxy</title>", kind: signforms.ErrForbidden, text: "get document: 407: a gateway or proxy responded, not the service: Proxy (check the credentials of the proxy)"},
+		{name: "proxy without a body", status: 407, body: "", kind: signforms.ErrForbidden, text: "get document: 407: Proxy Authentication Required (check the credentials of the proxy)"},
+		{name: "not found without a body", status: 404, body: "", kind: signforms.ErrNotFound, text: "get document: 404: Not Found (check the ids, the base URL and the endpoint)"},
+		{name: "page with status 200", status: 200, body: nginxPage, kind: signforms.ErrBadResponse,
+			text: "get document: 200: bad response: unreadable answer: a gateway or proxy responded, not the service: 404 Not & Found: check the base URL"},
+		{name: "JSON that is cut off", status: 404, body: `{"message":"No su`, kind: signforms.ErrNotFound, text: `get document: 404: {"message":"No su (check the ids, the base URL and the endpoint)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, call := range clienttest.Calls {
@@ -68,13 +68,13 @@ func TestAll_gatewayInPlaceOfAPage(t *testing.T) {
 		body   string
 		want   error
 	}{
-		{"the service", 404, nil, `{"message":"no such page"}`, nil},
-		{"a page", 404, nil, nginxPage, signforms.ErrBadResponse},
-		{"text", 404, nil, "404 page not found", signforms.ErrBadResponse},
-		{"nothing", 404, nil, "", signforms.ErrNotFound},
-		{"a page that calls the limit invalid", 400, nil, nginxPage, signforms.ErrBadResponse},
-		{"nothing that calls the limit invalid", 400, nil, " ", signforms.ErrInvalid},
-		{"a cache", 404, http.Header{"Age": {"60"}}, `{"message":"no such page"}`, signforms.ErrUnavailable},
+		{name: "the service", status: 404, header: nil, body: `{"message":"no such page"}`, want: nil},
+		{name: "a page", status: 404, header: nil, body: nginxPage, want: signforms.ErrBadResponse},
+		{name: "text", status: 404, header: nil, body: "404 page not found", want: signforms.ErrBadResponse},
+		{name: "nothing", status: 404, header: nil, body: "", want: signforms.ErrNotFound},
+		{name: "a page that calls the limit invalid", status: 400, header: nil, body: nginxPage, want: signforms.ErrBadResponse},
+		{name: "nothing that calls the limit invalid", status: 400, header: nil, body: " ", want: signforms.ErrInvalid},
+		{name: "a cache", status: 404, header: http.Header{"Age": {"60"}}, body: `{"message":"no such page"}`, want: signforms.ErrUnavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rt := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
@@ -106,7 +106,8 @@ func TestList_fromACache(t *testing.T) {
 	for _, c := range []struct {
 		age   string
 		stale bool
-	}{{"", false}, {"0", false}, {"soon", false}, {"1", true}, {" 300", true}, {"99999999999999999999", true}} {
+	}{{age: "", stale: false}, {age: "0", stale: false}, {age: "soon", stale: false}, {age: "1", stale: true}, {age: " 300", stale: true},
+		{age: "99999999999999999999", stale: true}} {
 		t.Run("Age "+c.age, func(t *testing.T) {
 			requests, body := 0, ""
 			client := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
@@ -161,26 +162,28 @@ func TestList_cutOffJSON(t *testing.T) {
 	for _, n := range []int{1, 20, strings.Index(whole, "}") + 1, len(whole) - 1} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			for _, better := range []bool{true, false} {
-				requests := 0
-				c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-					if requests++; requests == 2 && better {
-						return clienttest.Reply(req, 200, whole), nil
+				t.Run(fmt.Sprint(better), func(t *testing.T) {
+					requests := 0
+					c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+						if requests++; requests == 2 && better {
+							return clienttest.Reply(req, 200, whole), nil
+						}
+						return clienttest.Reply(req, 200, whole[:n]), nil
+					}), func(o *signforms.Options) { o.MaxAttempts = 3 })
+					_, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
+					if better {
+						require.NoError(t, err)
+						require.Equal(t, 2, requests)
+						return
 					}
-					return clienttest.Reply(req, 200, whole[:n]), nil
-				}), func(o *signforms.Options) { o.MaxAttempts = 3 })
-				_, err := c.Documents.List(t.Context(), signforms.DocumentListParams{})
-				if better {
-					require.NoError(t, err)
-					require.Equal(t, 2, requests)
-					continue
-				}
-				clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-				require.ErrorContains(t, err, "cut off")
-				require.Equal(t, 3, requests)
-				send := clienttest.CallOf(t, "Templates.Send")
-				requests = 0
-				clienttest.RequireMatches(t, send.Do(t.Context(), c), signforms.ErrOutcomeUnknown)
-				require.Equal(t, 1, requests)
+					clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+					require.ErrorContains(t, err, "cut off")
+					require.Equal(t, 3, requests)
+					send := clienttest.CallOf(t, "Templates.Send")
+					requests = 0
+					clienttest.RequireMatches(t, send.Do(t.Context(), c), signforms.ErrOutcomeUnknown)
+					require.Equal(t, 1, requests)
+				})
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 
 // The default store is package state: nothing may stay there when a key is free.
 
-func TestFreeKeysAreForgottenAsOthersCome(t *testing.T) {
+func TestMemoryLimitStore_forgetsFreeKeys(t *testing.T) {
 	now := time.Unix(0, 0)
 	s := NewMemoryLimitStore(func() time.Time { return now })
 	const atOnce = 1000 // keys in use at any time

@@ -29,15 +29,17 @@ func defaultStoreClient(t *testing.T, baseURL, key string, transport http.RoundT
 // newKey returns an API key that no other test, nor an earlier run of this one, has used with the default store.
 func newKey() string { return fmt.Sprintf("key-%x", rand.Uint64()) }
 
-func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
+func TestReminderBudget_sharedByBaseURLAndKey(t *testing.T) {
 	key := newKey()
 	service := &clienttest.Trips{}
 	first := defaultStoreClient(t, "https://api.example.com/v1", key, service)
 	clienttest.UseUp(t, first)
 	for _, same := range []string{"https://api.example.com/v1/", "HTTPS://API.example.com:443/v1", "https://api.example.com./v1"} {
-		got, err := defaultStoreClient(t, same, key, service).ReminderBudget(t.Context())
-		require.NoError(t, err)
-		require.Zero(t, got.Remaining, same)
+		t.Run(same, func(t *testing.T) {
+			got, err := defaultStoreClient(t, same, key, service).ReminderBudget(t.Context())
+			require.NoError(t, err)
+			require.Zero(t, got.Remaining)
+		})
 	}
 	for _, other := range [][2]string{
 		{"https://api.example.com/v1", newKey()}, {"https://api.example.com/V1", key}, {"https://api.example.com", key},
@@ -49,7 +51,7 @@ func TestClientsOfOneBaseURLAndKeyShareTheDefaultBudget(t *testing.T) {
 	}
 }
 
-func TestBudgetOfOneKeyInsideAndOutsideOfBubbles(t *testing.T) {
+func TestReminderBudget_insideAndOutsideBubbles(t *testing.T) {
 	key := newKey()
 	outside := defaultStoreClient(t, "https://api.example.com", key, &clienttest.Trips{})
 	clienttest.UseUp(t, outside)
@@ -93,13 +95,15 @@ func (s *keysSeen) Peek(ctx context.Context, key string, limit int) ([]time.Dura
 	return s.MemoryLimitStore.Peek(ctx, key, limit)
 }
 
-func TestStoreGetsAHashOfTheKey(t *testing.T) {
+func TestLimitStore_getsAHashOfTheKey(t *testing.T) {
 	store := &keysSeen{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}
 	for _, apiKey := range []string{"secret-api-key", "secret-api-kez"} {
-		client, err := signforms.New("https://api.example.com", apiKey, &signforms.Options{LimitStore: store})
-		require.NoError(t, err)
-		_, err = client.Documents.ReminderBudget(t.Context())
-		require.NoError(t, err)
+		t.Run(apiKey, func(t *testing.T) {
+			client, err := signforms.New("https://api.example.com", apiKey, &signforms.Options{LimitStore: store})
+			require.NoError(t, err)
+			_, err = client.Documents.ReminderBudget(t.Context())
+			require.NoError(t, err)
+		})
 	}
 	require.Regexp(t, "^[0-9a-f]{64}$", store.keys[0])
 	require.NotContains(t, store.keys[0], "secret")
@@ -129,7 +133,7 @@ func (s lowerLimit) Peek(ctx context.Context, key string, limit int) ([]time.Dur
 	return waits, err
 }
 
-func TestStoreWithALowerLimit(t *testing.T) {
+func TestLimitStore_lowerLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &lowerLimit{signforms.NewMemoryLimitStore(nil)}
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})

@@ -12,19 +12,21 @@ import (
 // TestNumbers_inAnyForm: a whole number is the same as digits, with a fraction of zeros, with an exponent and as text.
 func TestNumbers_inAnyForm(t *testing.T) {
 	for _, form := range []struct{ name, zero, one, two, failed string }{
-		{"digits", "0", "1", "2", "500"},
-		{"fraction", "0.0", "1.0", "2.0", "500.0"},
-		{"exponent", "0e0", "1e0", "2e0", "5e2"},
-		{"text", `"0.0"`, `"1.00"`, `"2.0"`, `"5.0E2"`},
+		{name: "digits", zero: "0", one: "1", two: "2", failed: "500"},
+		{name: "fraction", zero: "0.0", one: "1.0", two: "2.0", failed: "500.0"},
+		{name: "exponent", zero: "0e0", one: "1e0", two: "2e0", failed: "5e2"},
+		{name: "text", zero: `"0.0"`, one: `"1.00"`, two: `"2.0"`, failed: `"5.0E2"`},
 	} {
 		t.Run(form.name, func(t *testing.T) {
 			ref := signforms.PDFDocument(clienttest.PDFID)
 			for _, body := range []string{`{"statusCode":` + form.failed + `}`, `{"status":` + form.failed + `}`, `{"success":` + form.zero + `}`} {
-				client := clienttest.Scripted(t, clienttest.Answers(200, body))
-				_, err := client.Documents.Void(t.Context(), ref)
-				require.ErrorIs(t, err, signforms.ErrUnavailable, body)
-				_, err = client.Documents.Remind(t.Context(), ref)
-				require.ErrorIs(t, err, signforms.ErrOutcomeUnknown, body)
+				t.Run(body, func(t *testing.T) {
+					client := clienttest.Scripted(t, clienttest.Answers(200, body))
+					_, err := client.Documents.Void(t.Context(), ref)
+					require.ErrorIs(t, err, signforms.ErrUnavailable)
+					_, err = client.Documents.Remind(t.Context(), ref)
+					require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
+				})
 			}
 			_, err := clienttest.Scripted(t, clienttest.Answers(200, `{"success":`+form.one+`,"error":0.0}`)).Documents.Void(t.Context(), ref)
 			require.NoError(t, err)

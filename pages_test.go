@@ -18,22 +18,27 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestAllIsNotCutShortByAnotherAnswer: what comes in the place of a further page ends the list with an error.
-func TestAllIsNotCutShortByAnotherAnswer(t *testing.T) {
-	for other, want := range map[string]error{
-		`{"statusCode":500,"body":"boom"}`: signforms.ErrUnavailable, `{"success":false,"error":"busy"}`: signforms.ErrUnavailable,
-		`{"data":{"documents":[]}}`: signforms.ErrBadResponse, `{"error":"busy"}`: signforms.ErrUnavailable,
+// TestAll_otherResponseInPlaceOfAPage: what comes in the place of a further page ends the list with an error.
+func TestAll_otherResponseInPlaceOfAPage(t *testing.T) {
+	for _, row := range []struct {
+		other string
+		want  error
+	}{
+		{other: `{"statusCode":500,"body":"boom"}`, want: signforms.ErrUnavailable}, {other: `{"success":false,"error":"busy"}`, want: signforms.ErrUnavailable},
+		{other: `{"data":{"documents":[]}}`, want: signforms.ErrBadResponse}, {other: `{"error":"busy"}`, want: signforms.ErrUnavailable},
 	} {
-		s := &listService{answer: func(_ int, r listRequest) string {
-			if r.page == 15 {
-				return other
-			}
-			return pageJSON(window(upTo(1990), r.page, r.limit), total(1990, r))
-		}}
-		ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
-		require.ErrorIs(t, err, want, other)
-		require.Greater(t, len(ids), 1000, other)
-		require.Less(t, len(ids), 1990, other)
+		t.Run(row.other, func(t *testing.T) {
+			s := &listService{answer: func(_ int, r listRequest) string {
+				if r.page == 15 {
+					return row.other
+				}
+				return pageJSON(window(upTo(1990), r.page, r.limit), total(1990, r))
+			}}
+			ids, err := collect(t, s.client(t), signforms.DocumentListParams{})
+			require.ErrorIs(t, err, row.want)
+			require.Greater(t, len(ids), 1000)
+			require.Less(t, len(ids), 1990)
+		})
 	}
 }
 
@@ -153,7 +158,7 @@ func serviceClient(t *testing.T, srv *signformstest.Server) *signforms.Client {
 	return c
 }
 
-func TestAllWhileDocumentsAreVoided(t *testing.T) {
+func TestAll_whileDocumentsAreVoided(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	want := addPending(srv, 65)
 	c := serviceClient(t, srv)
@@ -167,7 +172,7 @@ func TestAllWhileDocumentsAreVoided(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
-func TestPageNext(t *testing.T) {
+func TestPage_Next(t *testing.T) {
 	for _, tt := range []struct {
 		name, pagination string
 		asked, items     int
@@ -189,10 +194,12 @@ func TestPageNext(t *testing.T) {
 		{name: "the first, unsaid", pagination: `{"currentPage":1,"totalPages":3}`, items: 3, want: 2},
 		{name: "the first, unsaid, and the last", pagination: `{"currentPage":1,"totalPages":1}`, items: 3},
 	} {
-		s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(tt.items), tt.pagination) }}
-		page, err := s.client(t).Documents.List(t.Context(), signforms.DocumentListParams{Page: tt.asked})
-		require.NoError(t, err)
-		require.Equal(t, tt.want, page.Next, tt.name)
-		require.True(t, json.Valid(page.Raw))
+		t.Run(tt.name, func(t *testing.T) {
+			s := &listService{answer: func(int, listRequest) string { return pageJSON(upTo(tt.items), tt.pagination) }}
+			page, err := s.client(t).Documents.List(t.Context(), signforms.DocumentListParams{Page: tt.asked})
+			require.NoError(t, err)
+			require.Equal(t, tt.want, page.Next)
+			require.True(t, json.Valid(page.Raw))
+		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-func TestRemindAllTakesAnyNumberInOrder(t *testing.T) {
+func TestRemindAll_anyNumberInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{}) // ReminderMaxWait 0 does not matter here
@@ -33,7 +33,7 @@ func TestRemindAllTakesAnyNumberInOrder(t *testing.T) {
 	})
 }
 
-func TestRemindAllGoesOnAfterEachDocumentsOwnError(t *testing.T) {
+func TestRemindAll_continuesAfterADocumentsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(n int, req *http.Request) (*http.Response, error) {
 			switch n {
@@ -67,7 +67,7 @@ func TestRemindAllGoesOnAfterEachDocumentsOwnError(t *testing.T) {
 	})
 }
 
-func TestRemindAllYieldsTheContextsErrorOnce(t *testing.T) {
+func TestRemindAll_contextErrorOnce(t *testing.T) {
 	cancelled := errors.New("no more")
 	for _, c := range []struct {
 		name  string
@@ -144,7 +144,7 @@ func TestRemindAll_contextEndsDuringAReminder(t *testing.T) {
 }
 
 // The call that a 429 stops before the deadline is the last, though it had an attempt.
-func TestRemindAllEndsWhenARetryWouldComeAfterTheDeadline(t *testing.T) {
+func TestRemindAll_retryAfterTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(""), nil }}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{})
@@ -162,7 +162,7 @@ func TestRemindAllEndsWhenARetryWouldComeAfterTheDeadline(t *testing.T) {
 }
 
 // A refusal that comes as the context ends is that document's own; the context's error belongs to the next.
-func TestRemindAllKeepsARefusalApartFromTheEndOfTheContext(t *testing.T) {
+func TestRemindAll_refusalAsTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
@@ -181,7 +181,7 @@ func TestRemindAllKeepsARefusalApartFromTheEndOfTheContext(t *testing.T) {
 	})
 }
 
-func TestRemindAllEndsWithABreak(t *testing.T) {
+func TestRemindAll_break(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{})
@@ -199,7 +199,7 @@ func TestRemindAllEndsWithABreak(t *testing.T) {
 }
 
 // What every later reminder would meet ends the sequence, so that the rest can be resumed.
-func TestRemindAllEndsWhereTheRestWouldFailToo(t *testing.T) {
+func TestRemindAll_endsWhereTheRestWouldFail(t *testing.T) {
 	away := clienttest.NewOddStore()
 	away.BeforeTake = func(context.Context) error { return errors.New("connection refused") }
 	awayLater := clienttest.NewOddStore()

@@ -19,8 +19,8 @@ var listCalls = map[string]string{
 	"Respondents.List": "respondents", "Respondents.Get": "respondents", "FormResponses.List": "responses", "FormResponses.Get": "responses",
 }
 
-// TestAnAnswerWithoutItsListIsNotEmpty: whoever looks whether a send in doubt went out must not be told that it did not.
-func TestAnAnswerWithoutItsListIsNotEmpty(t *testing.T) {
+// TestList_responseWithoutList: whoever looks whether a send in doubt went out must not be told that it did not.
+func TestList_responseWithoutList(t *testing.T) {
 	for name, list := range listCalls {
 		call := clienttest.CallOf(t, name)
 		for _, body := range []string{
@@ -36,15 +36,17 @@ func TestAnAnswerWithoutItsListIsNotEmpty(t *testing.T) {
 			`{"documentsCount":0,"pagination":{"totalPages":3}}`,
 			`{"pagination":{"totalPages":0,"hasNextPage":true}}`,
 		} {
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
-			clienttest.RequireUnreadable(t, call, err, 200)
-			require.ErrorContains(t, err, "unreadable answer: it has no "+list, "%s of %s", name, body)
+			t.Run(body, func(t *testing.T) {
+				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
+				clienttest.RequireUnreadable(t, call, err, 200)
+				require.ErrorContains(t, err, "unreadable answer: it has no "+list, "%s of %s", name, body)
+			})
 		}
 	}
 }
 
-// TestAnAnswerThatProvesThatThereAreNone needs no list.
-func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
+// TestList_responseThatProvesAnEmptyList needs no list.
+func TestList_responseThatProvesAnEmptyList(t *testing.T) {
 	for name, list := range listCalls {
 		for _, body := range []string{
 			`{"` + list + `":[]}`,
@@ -53,12 +55,14 @@ func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
 			`{"` + list + `":null,"pagination":{"totalResponses":0,"totalPages":1}}`,
 			`{"pagination":{"currentPage":1,"totalPages":0}}`,
 		} {
-			err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
-			if strings.HasSuffix(name, "s") || strings.HasSuffix(name, "List") {
-				require.NoError(t, err, "%s of %s", name, body)
-			} else {
-				clienttest.RequireMatches(t, err, signforms.ErrNotFound)
-			}
+			t.Run(body, func(t *testing.T) {
+				err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
+				if strings.HasSuffix(name, "s") || strings.HasSuffix(name, "List") {
+					require.NoError(t, err, "%s of %s", name, body)
+				} else {
+					clienttest.RequireMatches(t, err, signforms.ErrNotFound)
+				}
+			})
 		}
 	}
 	for _, c := range []struct {
@@ -76,19 +80,21 @@ func TestAnAnswerThatProvesThatThereAreNone(t *testing.T) {
 		{body: `{"statusCode":200,"body":"[]"}`, page: 2},
 		{body: `{"data":{"documents":[]}}`, page: 2},
 	} {
-		page, err := clienttest.Scripted(t, clienttest.Answers(200, c.body)).Documents.List(t.Context(), signforms.DocumentListParams{Page: c.page})
-		if c.ok {
-			require.NoError(t, err, c.body)
-			require.Empty(t, page.Items)
-			require.Zero(t, page.Next)
-		} else {
-			require.ErrorIs(t, err, signforms.ErrBadResponse, c.body)
-		}
+		t.Run(c.body, func(t *testing.T) {
+			page, err := clienttest.Scripted(t, clienttest.Answers(200, c.body)).Documents.List(t.Context(), signforms.DocumentListParams{Page: c.page})
+			if c.ok {
+				require.NoError(t, err)
+				require.Empty(t, page.Items)
+				require.Zero(t, page.Next)
+			} else {
+				require.ErrorIs(t, err, signforms.ErrBadResponse)
+			}
+		})
 	}
 }
 
-// TestASuccessThatSaysItFailed is an error; of what sends mail the outcome is unknown.
-func TestASuccessThatSaysItFailed(t *testing.T) {
+// TestResponse_successThatReportsFailure is an error; of what sends mail the outcome is unknown.
+func TestResponse_successThatReportsFailure(t *testing.T) {
 	for _, c := range []struct {
 		body, message string
 		kind          error
@@ -105,17 +111,19 @@ func TestASuccessThatSaysItFailed(t *testing.T) {
 		{body: `{"success":false,"documents":[],"respondents":[],"responses":[]}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
 		{body: `{"success":false,"documents":7,"respondents":7,"responses":7}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
 	} {
-		for _, call := range clienttest.Calls {
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
-			e := clienttest.AsError(t, err)
-			require.Equal(t, 200, e.StatusCode)
-			require.Equal(t, c.message, e.Message, "%s of %.80s", call.Name, c.body)
-			if call.SendsMail() {
-				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-			} else {
-				clienttest.RequireMatches(t, err, c.kind)
+		t.Run(c.body, func(t *testing.T) {
+			for _, call := range clienttest.Calls {
+				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
+				e := clienttest.AsError(t, err)
+				require.Equal(t, 200, e.StatusCode)
+				require.Equal(t, c.message, e.Message, "%s of %.80s", call.Name, c.body)
+				if call.SendsMail() {
+					clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+				} else {
+					clienttest.RequireMatches(t, err, c.kind)
+				}
 			}
-		}
+		})
 	}
 	sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"success":false,"error":"mail is slow","createdDocumentId":"`+clienttest.CreatedID+`","signers":"none"}`)).
 		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
@@ -126,9 +134,13 @@ func TestASuccessThatSaysItFailed(t *testing.T) {
 		`{"error":"","message":"Voided"}`, `{"error":null}`, `{"error":""}`, `{"error":false}`, `{"error":{}}`, `{"success":true}`,
 		`{"success":null}`, `{"statusCode":200}`, `{}`,
 	} {
-		for _, name := range []string{"Documents.Void", "Documents.Remind", "Forms.Send"} {
-			require.NoError(t, clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), "%s of %s", name, body)
-		}
+		t.Run(body, func(t *testing.T) {
+			for _, name := range []string{"Documents.Void", "Documents.Remind", "Forms.Send"} {
+				t.Run(name, func(t *testing.T) {
+					require.NoError(t, clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), "%s of %s", name, body)
+				})
+			}
+		})
 	}
 }
 
@@ -154,49 +166,61 @@ func TestFormSend_textOfA200(t *testing.T) {
 	}
 }
 
-// TestASendNeedsAnID: where no document was made, something else may stand in the place of its id.
-func TestASendNeedsAnID(t *testing.T) {
+// TestSend_responseNeedsAnID: where no document was made, something else may stand in the place of its id.
+func TestSend_responseNeedsAnID(t *testing.T) {
 	send := clienttest.CallOf(t, "Templates.Send")
 	for _, id := range []string{`false`, `true`, `0`, `-1`, `null`, `""`, `"   "`, `"null"`, `"undefined"`, `"None"`, `{}`, `"000000000000000000000000"`,
 		`"00000000-0000-0000-0000-000000000000"`, `"6afac610c07043658fde199"`, `"6afac610c07043658fde199x"`} {
-		for _, verdict := range []string{`"success":false,"message":"No such role"`, `"message":"Document sent successfully"`} {
-			err := send.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{`+verdict+`,"createdDocumentId":`+id+`,"signers":[]}`)))
-			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-		}
+		t.Run(id, func(t *testing.T) {
+			for _, verdict := range []string{`"success":false,"message":"No such role"`, `"message":"Document sent successfully"`} {
+				t.Run(verdict, func(t *testing.T) {
+					err := send.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{`+verdict+`,"createdDocumentId":`+id+`,"signers":[]}`)))
+					clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+				})
+			}
+		})
 	}
 	for _, id := range []string{clienttest.CreatedID, strings.ToUpper(clienttest.CreatedID), clienttest.PDFID} {
-		require.NoError(t, send.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"createdDocumentId":"`+id+`"}`))), id)
+		t.Run(id, func(t *testing.T) {
+			require.NoError(t, send.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"createdDocumentId":"`+id+`"}`))))
+		})
 	}
 }
 
-// TestVoidAndRemindTakeAnswersWithoutAnObject: of their answers nothing but a message is promised.
-func TestVoidAndRemindTakeAnswersWithoutAnObject(t *testing.T) {
+// TestVoidAndRemind_responseWithoutObject: of their answers nothing but a message is promised.
+func TestVoidAndRemind_responseWithoutObject(t *testing.T) {
 	for _, c := range []struct {
 		status        int
 		body, message string
 	}{
 		{status: 200, body: ``}, {status: 204, body: ``}, {status: 202, body: ``}, {status: 200, body: " \r\n"}, {status: 200, body: `"Done"`, message: "Done"},
 	} {
-		client := clienttest.Scripted(t, clienttest.Answers(c.status, c.body))
-		voided, err := client.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-		require.NoError(t, err)
-		require.Equal(t, c.message, voided.Message)
-		require.False(t, voided.AlreadyVoided)
-		reminded, err := client.Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
-		require.NoError(t, err)
-		require.Equal(t, c.message, reminded.Message)
-		require.Equal(t, c.body, string(reminded.Raw))
+		t.Run(c.body, func(t *testing.T) {
+			client := clienttest.Scripted(t, clienttest.Answers(c.status, c.body))
+			voided, err := client.Documents.Void(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+			require.NoError(t, err)
+			require.Equal(t, c.message, voided.Message)
+			require.False(t, voided.AlreadyVoided)
+			reminded, err := client.Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
+			require.NoError(t, err)
+			require.Equal(t, c.message, reminded.Message)
+			require.Equal(t, c.body, string(reminded.Raw))
+		})
 	}
 	for _, body := range []string{`false`, `null`, `7`, `[]`, `<html>ok</html>`, `Document voided`, `"cut`, `"two""texts"`} {
-		for _, name := range []string{"Documents.Void", "Documents.Remind"} {
-			call := clienttest.CallOf(t, name)
-			clienttest.RequireUnreadable(t, call, call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), 200)
-		}
+		t.Run(body, func(t *testing.T) {
+			for _, name := range []string{"Documents.Void", "Documents.Remind"} {
+				t.Run(name, func(t *testing.T) {
+					call := clienttest.CallOf(t, name)
+					clienttest.RequireUnreadable(t, call, call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body))), 200)
+				})
+			}
+		})
 	}
 }
 
-// TestOddFieldsAreRead: a value of another kind than it should have is converted, or left zero, and costs nothing else.
-func TestOddFieldsAreRead(t *testing.T) {
+// TestList_oddFields: a value of another kind than it should have is converted, or left zero, and costs nothing else.
+func TestList_oddFields(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Answers(200, `{"message":7,"documentsCount":"2","formCount":{},
 		"pagination":{"currentPage":"1","totalPages":2,"totalDocuments":"many"},"documents":[
 		{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","name":12,"isArchived":"true","isAllSigned":1,"isSigningOrderData":"yes","status":true,
@@ -217,8 +241,8 @@ func TestOddFieldsAreRead(t *testing.T) {
 	require.Contains(t, string(page.Raw), `"yesterday"`, "it is as it came")
 }
 
-// TestOddFieldsOfResults: a send that was carried out is not in doubt because of a field beside it.
-func TestOddFieldsOfResults(t *testing.T) {
+// TestSendAndRemind_oddFields: a send that was carried out is not in doubt because of a field beside it.
+func TestSendAndRemind_oddFields(t *testing.T) {
 	sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"message":{},"createdDocumentId":"6afac610c07043658fde1996","templateId":5,
 		"signers":[{"signerId":17,"hasDeclined":null,"sentUrl":"https://sign.example.com/1"}]}`)).
 		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
@@ -242,24 +266,30 @@ func TestOddFieldsOfResults(t *testing.T) {
 	require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
 }
 
-// TestListsOfAnotherKindAreUnreadable: taken for empty they would look like the end of a list.
-func TestListsOfAnotherKindAreUnreadable(t *testing.T) {
-	for list, want := range map[string]string{`7`: "%s is not a list", `"none"`: "%s is not a list", `[7]`: "%s is not a record", `[null]`: "%s is not a record", `[[]]`: "%s is not a record",
-		`{"items":[]}`: "%s is not a list", `{}`: "%s is not a list"} {
-		body := fmt.Sprintf(`{"message":7,"documents":%[1]s,"respondents":%[1]s,"responses":%[1]s}`, list)
-		for name, field := range map[string]string{
-			"Documents.List": "documents", "Templates.Get": "documents", "Respondents.List": "respondents", "FormResponses.List": "responses",
-		} {
-			call := clienttest.CallOf(t, name)
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
-			clienttest.RequireUnreadable(t, call, err, 200)
-			require.ErrorContains(t, err, "unreadable answer: "+fmt.Sprintf(want, field))
-		}
+// TestList_valueIsNoList: taken for empty they would look like the end of a list.
+func TestList_valueIsNoList(t *testing.T) {
+	for _, row := range []struct{ list, want string }{{list: `7`, want: "%s is not a list"}, {list: `"none"`, want: "%s is not a list"},
+		{list: `[7]`, want: "%s is not a record"}, {list: `[null]`, want: "%s is not a record"}, {list: `[[]]`, want: "%s is not a record"},
+		{list: `{"items":[]}`, want: "%s is not a list"}, {list: `{}`, want: "%s is not a list"}} {
+		t.Run(row.list, func(t *testing.T) {
+			body := fmt.Sprintf(`{"message":7,"documents":%[1]s,"respondents":%[1]s,"responses":%[1]s}`, row.list)
+			for _, inner := range []struct{ name, field string }{
+				{name: "Documents.List", field: "documents"}, {name: "Templates.Get", field: "documents"}, {name: "Respondents.List", field: "respondents"},
+				{name: "FormResponses.List", field: "responses"},
+			} {
+				t.Run(inner.name, func(t *testing.T) {
+					call := clienttest.CallOf(t, inner.name)
+					err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
+					clienttest.RequireUnreadable(t, call, err, 200)
+					require.ErrorContains(t, err, "unreadable answer: "+fmt.Sprintf(row.want, inner.field))
+				})
+			}
+		})
 	}
 }
 
-// TestByteOrderMarkIsSkipped, before answers of every kind.
-func TestByteOrderMarkIsSkipped(t *testing.T) {
+// TestResponse_byteOrderMark, before answers of every kind.
+func TestResponse_byteOrderMark(t *testing.T) {
 	const mark = "\ufeff"
 	for _, call := range clienttest.Calls {
 		c := clienttest.Scripted(t, clienttest.Answers(200, mark+clienttest.AnyAnswer))

@@ -89,19 +89,21 @@ func requireSilent(t *testing.T, what string, v any, secrets map[string][]string
 	}
 }
 
-// TestTheTestFindsSecrets: a test that looks for secrets has to find them where they are.
-func TestTheTestFindsSecrets(t *testing.T) {
+// TestSecrets_areFoundByTheseTests: a test that looks for secrets has to find them where they are.
+func TestSecrets_areFoundByTheseTests(t *testing.T) {
 	for _, v := range []any{secretKey, []byte("ab" + secretKey + "c"), struct{ B []byte }{[]byte(secretKey)}, errors.New(secretKey)} {
-		found := 0
-		for _, text := range renderings(v) {
-			for _, form := range forms(secretKey) {
-				if strings.Contains(text, form) {
-					found++
-					break
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			found := 0
+			for _, text := range renderings(v) {
+				for _, form := range forms(secretKey) {
+					if strings.Contains(text, form) {
+						found++
+						break
+					}
 				}
 			}
-		}
-		require.GreaterOrEqual(t, found, 5, "%T", v)
+			require.GreaterOrEqual(t, found, 5, "%T", v)
+		})
 	}
 }
 
@@ -157,7 +159,7 @@ func leakyTransports() map[string]clienttest.Transport {
 	return all
 }
 
-func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
+func TestError_holdsNoSecret(t *testing.T) {
 	for name, transport := range leakyTransports() {
 		for _, call := range secretCalls {
 			t.Run(name+"/"+call.Name, func(t *testing.T) {
@@ -186,7 +188,7 @@ func TestErrorsAndAttemptsHoldNoSecret(t *testing.T) {
 	}
 }
 
-func TestInputErrorsHoldNoSecret(t *testing.T) {
+func TestError_invalidInputHoldsNoSecret(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Silent(t))
 	for _, err := range []error{
 		clienttest.Second(c.Documents.Get(t.Context(), secretBody)),
@@ -196,18 +198,22 @@ func TestInputErrorsHoldNoSecret(t *testing.T) {
 		clienttest.Second(c.FormResponses.Get(t.Context(), secretLink)),
 		clienttest.Second(c.Documents.List(t.Context(), signforms.DocumentListParams{SortOrder: secretBody, DocumentID: secretBody})),
 	} {
-		requireSilent(t, "error", err, notInErrors)
-		requireSilent(t, "Error by value", *clienttest.AsError(t, err), notInErrors)
+		t.Run(fmt.Sprint(err), func(t *testing.T) {
+			requireSilent(t, "error", err, notInErrors)
+			requireSilent(t, "Error by value", *clienttest.AsError(t, err), notInErrors)
+		})
 	}
 	for _, base := range []string{"https://u:" + secretKey + "@x", "https://x?" + secretKey, "https://x/%" + secretKey, secretKey, "https://x\n" + secretKey} {
-		_, err := signforms.New(base, "a\n"+secretKey, &signforms.Options{WorkspaceID: secretKey + "\n"})
-		require.Error(t, err)
-		requireSilent(t, "error of New", err, notInErrors)
+		t.Run(base, func(t *testing.T) {
+			_, err := signforms.New(base, "a\n"+secretKey, &signforms.Options{WorkspaceID: secretKey + "\n"})
+			require.Error(t, err)
+			requireSilent(t, "error of New", err, notInErrors)
+		})
 	}
 }
 
-// TestLimitStoresErrorsHoldNoSecret: a store that somebody else wrote may print what it was given, or what it is called for.
-func TestLimitStoresErrorsHoldNoSecret(t *testing.T) {
+// TestLimitStore_errorHoldsNoSecret: a store that somebody else wrote may print what it was given, or what it is called for.
+func TestLimitStore_errorHoldsNoSecret(t *testing.T) {
 	store := clienttest.NewOddStore()
 	store.BeforeTake = func(context.Context) error { return stringError("no slot for " + secretKey + " and " + secretMail) }
 	store.BeforePeek = store.BeforeTake
@@ -218,14 +224,16 @@ func TestLimitStoresErrorsHoldNoSecret(t *testing.T) {
 	_, reminding := c.Documents.Remind(t.Context(), signforms.PDFDocument(clienttest.PDFID))
 	_, looking := c.Documents.ReminderBudget(t.Context())
 	for _, err := range []error{reminding, looking} {
-		require.ErrorIs(t, err, signforms.ErrUnavailable)
-		require.ErrorContains(t, err, "no slot for [key]")
-		requireSilent(t, "error", err, notInErrors)
+		t.Run(fmt.Sprint(err), func(t *testing.T) {
+			require.ErrorIs(t, err, signforms.ErrUnavailable)
+			require.ErrorContains(t, err, "no slot for [key]")
+			requireSilent(t, "error", err, notInErrors)
+		})
 	}
 }
 
-// TestClientsAndResultsHoldNoSecret: records hold what the service says of people, but keys and links are never printed.
-func TestClientsAndResultsHoldNoSecret(t *testing.T) {
+// TestClient_holdsNoSecret: records hold what the service says of people, but keys and links are never printed.
+func TestClient_holdsNoSecret(t *testing.T) {
 	o := clienttest.Options(nil)
 	o.Transport = clienttest.Answers(200, `{"message":"ok","createdDocumentId":"`+clienttest.CreatedID+`","link":"`+secretLink+`",
 		"signers":[{"email":"ann@example.com","sentUrl":"`+secretLink+`"}],
@@ -246,20 +254,30 @@ func TestClientsAndResultsHoldNoSecret(t *testing.T) {
 	require.NoError(t, err)
 	reminded, err := c.Documents.Remind(ctx, signforms.PDFDocument(clienttest.PDFID))
 	require.NoError(t, err)
-	for what, v := range map[string]any{
-		"Client": *c, "*Client": c, "Documents": c.Documents, "Documents by value": *c.Documents, "Templates": *c.Templates, "Forms": *c.Forms,
-		"Options": *o, "*Options": o,
-		"TemplateSendResult": *sent, "*TemplateSendResult": sent, "Signer": sent.Signers[0], "Signers": sent.Signers, "SentURL": sent.Signers[0].SentURL,
-		"FormSendResult": *form, "*FormSendResult": form, "Page": *page, "*Page": page, "Respondents": respondents,
-		"VoidResult": *voided, "RemindResult": *reminded, "Raw": sent.Raw,
+	for _, row := range []struct {
+		what string
+		v    any
+	}{
+		{what: "Client", v: *c}, {what: "*Client", v: c}, {what: "Documents", v: c.Documents}, {what: "Documents by value", v: *c.Documents},
+		{what: "Templates", v: *c.Templates}, {what: "Forms", v: *c.Forms},
+		{what: "Options", v: *o}, {what: "*Options", v: o},
+		{what: "TemplateSendResult", v: *sent}, {what: "*TemplateSendResult", v: sent}, {what: "Signer", v: sent.Signers[0]}, {what: "Signers", v: sent.Signers},
+		{what: "SentURL", v: sent.Signers[0].SentURL},
+		{what: "FormSendResult", v: *form}, {what: "*FormSendResult", v: form}, {what: "Page", v: *page}, {what: "*Page", v: page},
+		{what: "Respondents", v: respondents},
+		{what: "VoidResult", v: *voided}, {what: "RemindResult", v: *reminded}, {what: "Raw", v: sent.Raw},
 	} {
-		requireSilent(t, what, v, neverPrinted)
+		t.Run(row.what, func(t *testing.T) {
+			requireSilent(t, row.what, row.v, neverPrinted)
+		})
 	}
 	require.Equal(t, "[redacted]", fmt.Sprint(sent.Signers[0].SentURL))
 	require.Empty(t, fmt.Sprint(signforms.SigningLink("")))
 	require.Equal(t, fmt.Sprintf("[%d bytes]", len(sent.Raw)), fmt.Sprintf("%s", sent.Raw))
 	for _, v := range []any{sent.Signers[0].SentURL, sent.Raw} {
-		require.Equal(t, slog.KindString, slog.AnyValue(v).Resolve().Kind(), "%T, for handlers that know no other method", v)
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			require.Equal(t, slog.KindString, slog.AnyValue(v).Resolve().Kind(), "%T, for handlers that know no other method", v)
+		})
 	}
 	b, err := json.Marshal(sent)
 	require.NoError(t, err)

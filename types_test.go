@@ -15,69 +15,76 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// TestDocumentRefSurvivesStorage as text, JSON, a flag and a log line.
-func TestDocumentRefSurvivesStorage(t *testing.T) {
-	for want, ref := range map[string]signforms.DocumentRef{
-		"PDF:" + clienttest.PDFID:                                            signforms.PDFDocument(clienttest.PDFID),
-		"PDF:" + strings.ToUpper(clienttest.PDFID):                           signforms.PDFDocument(strings.ToUpper(clienttest.PDFID)),
-		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID: signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID),
-		"": {},
+// TestDocumentRef_roundTrip as text, JSON, a flag and a log line.
+func TestDocumentRef_roundTrip(t *testing.T) {
+	for _, row := range []struct {
+		want string
+		ref  signforms.DocumentRef
+	}{
+		{want: "PDF:" + clienttest.PDFID, ref: signforms.PDFDocument(clienttest.PDFID)},
+		{want: "PDF:" + strings.ToUpper(clienttest.PDFID), ref: signforms.PDFDocument(strings.ToUpper(clienttest.PDFID))},
+		{want: "PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID, ref: signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID)},
+		{want: "", ref: signforms.DocumentRef{}},
 	} {
-		require.Equal(t, want, ref.String())
-		type job struct {
-			Next signforms.DocumentRef
-			Left map[signforms.DocumentRef]int
-		}
-		stored, err := json.Marshal(job{ref, map[signforms.DocumentRef]int{ref: 3}})
-		require.NoError(t, err)
-		require.JSONEq(t, `{"Next":"`+want+`","Left":{"`+want+`":3}}`, string(stored))
-		var read job
-		require.NoError(t, json.Unmarshal(stored, &read))
-		require.Equal(t, ref, read.Next)
-		require.Equal(t, map[signforms.DocumentRef]int{ref: 3}, read.Left)
+		t.Run(row.want, func(t *testing.T) {
+			require.Equal(t, row.want, row.ref.String())
+			type job struct {
+				Next signforms.DocumentRef
+				Left map[signforms.DocumentRef]int
+			}
+			stored, err := json.Marshal(job{row.ref, map[signforms.DocumentRef]int{row.ref: 3}})
+			require.NoError(t, err)
+			require.JSONEq(t, `{"Next":"`+row.want+`","Left":{"`+row.want+`":3}}`, string(stored))
+			var read job
+			require.NoError(t, json.Unmarshal(stored, &read))
+			require.Equal(t, row.ref, read.Next)
+			require.Equal(t, map[signforms.DocumentRef]int{row.ref: 3}, read.Left)
 
-		var log bytes.Buffer
-		slog.New(slog.NewJSONHandler(&log, nil)).Info("reminding", "ref", ref)
-		require.Contains(t, log.String(), `"ref":"`+want+`"`)
-		if want == "" {
-			continue
-		}
-		parsed, err := signforms.ParseDocumentRef(want)
-		require.NoError(t, err)
-		require.Equal(t, ref, parsed)
-		var given signforms.DocumentRef
-		flags := flag.NewFlagSet("", flag.ContinueOnError)
-		flags.SetOutput(io.Discard)
-		flags.TextVar(&given, "ref", signforms.DocumentRef{}, "document")
-		require.NoError(t, flags.Parse([]string{"-ref", want}))
-		require.Equal(t, ref, given)
+			var log bytes.Buffer
+			slog.New(slog.NewJSONHandler(&log, nil)).Info("reminding", "ref", row.ref)
+			require.Contains(t, log.String(), `"ref":"`+row.want+`"`)
+			if row.want == "" {
+				return
+			}
+			parsed, err := signforms.ParseDocumentRef(row.want)
+			require.NoError(t, err)
+			require.Equal(t, row.ref, parsed)
+			var given signforms.DocumentRef
+			flags := flag.NewFlagSet("", flag.ContinueOnError)
+			flags.SetOutput(io.Discard)
+			flags.TextVar(&given, "ref", signforms.DocumentRef{}, "document")
+			require.NoError(t, flags.Parse([]string{"-ref", row.want}))
+			require.Equal(t, row.ref, given)
+		})
 	}
 }
 
-func TestParseDocumentRefRefuses(t *testing.T) {
-	for text, field := range map[string]string{
-		"":                                      "must be PDF:",
-		"x":                                     "must be PDF:",
-		clienttest.PDFID:                        "must be PDF:",
-		"pdf:" + clienttest.PDFID:               "must be PDF:",
-		"PDF":                                   "documentID must be a UUID",
-		"PDF:":                                  "documentID must be a UUID",
-		"PDF:" + clienttest.PDFID + " ":         "documentID must be a UUID",
-		"PDF:" + clienttest.PDFID + ":":         "documentID must be a UUID",
-		"PDF:" + clienttest.CreatedID:           "give the template's UUID with it",
-		"PDF_TEMPLATE:" + clienttest.TemplateID: "documentID must be given",
-		"PDF_TEMPLATE::" + clienttest.CreatedID: "templateID must be a UUID",
-		"PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID + ":x": "documentID must be an ObjectId",
+func TestParseDocumentRef_invalid(t *testing.T) {
+	for _, row := range []struct{ text, field string }{
+		{text: "", field: "must be PDF:"},
+		{text: "x", field: "must be PDF:"},
+		{text: clienttest.PDFID, field: "must be PDF:"},
+		{text: "pdf:" + clienttest.PDFID, field: "must be PDF:"},
+		{text: "PDF", field: "documentID must be a UUID"},
+		{text: "PDF:", field: "documentID must be a UUID"},
+		{text: "PDF:" + clienttest.PDFID + " ", field: "documentID must be a UUID"},
+		{text: "PDF:" + clienttest.PDFID + ":", field: "documentID must be a UUID"},
+		{text: "PDF:" + clienttest.CreatedID, field: "give the template's UUID with it"},
+		{text: "PDF_TEMPLATE:" + clienttest.TemplateID, field: "documentID must be given"},
+		{text: "PDF_TEMPLATE::" + clienttest.CreatedID, field: "templateID must be a UUID"},
+		{text: "PDF_TEMPLATE:" + clienttest.TemplateID + ":" + clienttest.CreatedID + ":x", field: "documentID must be an ObjectId"},
 	} {
-		_, err := signforms.ParseDocumentRef(text)
-		clienttest.RequireMatches(t, err, signforms.ErrInvalid)
-		require.ErrorContains(t, err, "parse document reference: invalid input: ", text)
-		require.ErrorContains(t, err, field, text)
-		ref := signforms.PDFDocument(clienttest.PDFID)
-		if err := ref.UnmarshalText([]byte(text)); text != "" {
-			require.Error(t, err)
-		}
-		require.Zero(t, ref)
+		t.Run(row.text, func(t *testing.T) {
+			_, err := signforms.ParseDocumentRef(row.text)
+			clienttest.RequireMatches(t, err, signforms.ErrInvalid)
+			require.ErrorContains(t, err, "parse document reference: invalid input: ")
+			require.ErrorContains(t, err, row.field)
+			ref := signforms.PDFDocument(clienttest.PDFID)
+			if err := ref.UnmarshalText([]byte(row.text)); row.text != "" {
+				require.Error(t, err)
+			}
+			require.Zero(t, ref)
+		})
 	}
 	_, err := signforms.TemplateDocument(clienttest.TemplateID, "").MarshalText()
 	clienttest.RequireMatches(t, err, signforms.ErrInvalid)
@@ -93,8 +100,8 @@ func FuzzParseDocumentRef(f *testing.F) {
 	})
 }
 
-// TestHandMadeRecordsHaveARef, so that fakes can return them.
-func TestHandMadeRecordsHaveARef(t *testing.T) {
+// TestDocumentRef_ofRecordsBuiltByHand, so that fakes can return them.
+func TestDocumentRef_ofRecordsBuiltByHand(t *testing.T) {
 	want := signforms.TemplateDocument(clienttest.TemplateID, clienttest.CreatedID)
 	require.Equal(t, want, (&signforms.Respondent{TemplateID: clienttest.TemplateID, ID: clienttest.CreatedID}).Ref())
 	require.Equal(t, want, (&signforms.TemplateSendResult{TemplateID: clienttest.TemplateID, DocumentID: clienttest.CreatedID}).Ref())
@@ -108,8 +115,8 @@ func TestHandMadeRecordsHaveARef(t *testing.T) {
 	require.Equal(t, clienttest.PDFID, page.Items[0].Respondents[1].TemplateID)
 }
 
-// TestSendResultSurvivesStorage: everything but the signing links and Raw comes back from JSON.
-func TestSendResultSurvivesStorage(t *testing.T) {
+// TestSendResult_roundTrip: everything but the signing links and Raw comes back from JSON.
+func TestSendResult_roundTrip(t *testing.T) {
 	sent, err := clienttest.Scripted(t, clienttest.Answers(200, clienttest.Testdata(t, "answers/send_template.json"))).
 		Templates.Send(t.Context(), signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver})
 	require.NoError(t, err)
@@ -130,7 +137,7 @@ func TestSendResultSurvivesStorage(t *testing.T) {
 	require.Equal(t, "https://sign.example.com/1", string(link))
 }
 
-func TestSignerIDs(t *testing.T) {
+func TestSendResult_signerIDs(t *testing.T) {
 	signers := []signforms.Signer{{ID: "b", Name: "Ben"}, {Name: "Ann"}, {ID: "a"}}
 	want := []string{"b", "a"}
 	require.Equal(t, want, (&signforms.TemplateSendResult{Signers: signers}).SignerIDs())

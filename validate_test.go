@@ -114,7 +114,7 @@ var wrongInputs = []struct {
 	}, fields: []string{"responseID"}},
 }
 
-func TestWrongInputsAreNamedAtOnce(t *testing.T) {
+func TestValidate_invalidInputs(t *testing.T) {
 	for _, w := range wrongInputs {
 		t.Run(w.name, func(t *testing.T) {
 			err := w.call(t.Context(), clienttest.Scripted(t, clienttest.Silent(t)))
@@ -139,7 +139,7 @@ func TestWrongInputsAreNamedAtOnce(t *testing.T) {
 }
 
 // Validate and Send agree about the same inputs.
-func TestValidateSaysWhatSendSays(t *testing.T) {
+func TestValidate_agreesWithSend(t *testing.T) {
 	client := clienttest.Scripted(t, clienttest.Silent(t))
 	for _, wrong := range [][]signforms.Receiver{nil, {{Name: "Ann"}}, {{Name: "Ann", Email: "ann", RoleTitle: "Client"}}} {
 		template := signforms.TemplateSendParams{TemplateID: personal, Receivers: wrong, Variables: []signforms.Variable{{Name: "fee"}}}
@@ -153,8 +153,8 @@ func TestValidateSaysWhatSendSays(t *testing.T) {
 	require.NoError(t, signforms.FormSendParams{FormID: clienttest.FormID, Receivers: clienttest.OneReceiver}.Validate())
 }
 
-// TestInputsAtTheirBounds sends what is just allowed.
-func TestInputsAtTheirBounds(t *testing.T) {
+// TestValidate_inputsAtTheirBounds sends what is just allowed.
+func TestValidate_inputsAtTheirBounds(t *testing.T) {
 	rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
 	c, ctx := clienttest.Scripted(t, rec), t.Context()
 	now := time.Now()

@@ -24,24 +24,29 @@ func TestREADMEProgramsAreCompiled(t *testing.T) {
 	require.NoError(t, err)
 	outbox, err := os.ReadFile("outbox/example_test.go")
 	require.NoError(t, err)
-	for page, want := range map[string][]string{
-		"README.md": {
+	for _, row := range []struct {
+		page string
+		want []string
+	}{
+		{page: "README.md", want: []string{
 			program(t, source, "Example_send"), lines(t, outbox, "readmeSendOnce"), lines(t, source, "readmeReceive"),
 			program(t, source, "TestOfferIsSigned"),
-		},
-		"docs/receiving.md": {program(t, source, "Example_receive")},
+		}},
+		{page: "docs/receiving.md", want: []string{program(t, source, "Example_receive")}},
 	} {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		var got []string
-		for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1) {
-			got = append(got, string(m[1]))
-		}
-		require.Len(t, got, len(want), "Go programs in %s", page)
-		for i := range want {
-			require.Equal(t, want[i], got[i], "program %d of %s: copy the wanted text into it", i+1, page)
-			require.Less(t, strings.Count(want[i], "\n"), 50, "lines of program %d", i+1)
-		}
+		t.Run(row.page, func(t *testing.T) {
+			text, err := os.ReadFile(row.page)
+			require.NoError(t, err)
+			var got []string
+			for _, m := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1) {
+				got = append(got, string(m[1]))
+			}
+			require.Len(t, got, len(row.want), "Go programs in %s", row.page)
+			for i := range row.want {
+				require.Equal(t, row.want[i], got[i], "program %d of %s: copy the wanted text into it", i+1, row.page)
+				require.Less(t, strings.Count(row.want[i], "\n"), 50, "lines of program %d", i+1)
+			}
+		})
 	}
 }
 
@@ -106,11 +111,13 @@ func imports(file *ast.File, f *ast.FuncDecl) string {
 
 // The README's test command is the one that is run before each merge.
 func TestREADMETestCommand(t *testing.T) {
-	for page, command := range map[string]string{
-		"README.md": "\ngo test ./...", ".ci/run": `step "go test ./..." go test ./...`,
+	for _, row := range []struct{ page, command string }{
+		{page: "README.md", command: "\ngo test ./..."}, {page: ".ci/run", command: `step "go test ./..." go test ./...`},
 	} {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		require.True(t, bytes.Contains(text, []byte(command)), "%s should have %q", page, command)
+		t.Run(row.page, func(t *testing.T) {
+			text, err := os.ReadFile(row.page)
+			require.NoError(t, err)
+			require.True(t, bytes.Contains(text, []byte(row.command)), "%s should have %q", row.page, row.command)
+		})
 	}
 }

@@ -79,7 +79,7 @@ func TestTwoVirtualDays(t *testing.T) {
 	}
 }
 
-func TestServersShareANetwork(t *testing.T) {
+func TestServer_sharesANetwork(t *testing.T) {
 	network := signformstest.NewNetwork()
 	defer network.Close()
 	a := signformstest.NewServer(t, &signformstest.Options{Network: network})

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-func TestClientTalksToItsServer(t *testing.T) {
+func TestServer_Client(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
 	sent, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
@@ -25,7 +25,7 @@ func TestClientTalksToItsServer(t *testing.T) {
 	require.Equal(t, signforms.StatusSigned, respondent.Status)
 }
 
-func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
+func TestServer_clientsShareABudget(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := signforms.PDFDocument(srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}}))
 	for range 5 {
@@ -42,14 +42,17 @@ func TestClientsShareABudgetOnTheServersClock(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestAdvanceLetsWaitingRemindersGo runs in a bubble, whose time shows whether a call waited for anything but the service's clock.
-func TestAdvanceLetsWaitingRemindersGo(t *testing.T) {
-	for name, began := range map[string]time.Time{"wall clock": {}, "still clock": start} {
-		t.Run(name, func(t *testing.T) {
+// TestServer_Advance_endsWaitsOfReminders runs in a bubble, whose time shows whether a call waited for anything but the service's clock.
+func TestServer_Advance_endsWaitsOfReminders(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		began time.Time
+	}{{name: "wall clock", began: time.Time{}}, {name: "still clock", began: start}} {
+		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()
-				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, StartTime: began})
+				srv := signformstest.NewServer(t, &signformstest.Options{Network: network, StartTime: row.began})
 				defer srv.Close()
 				remindAll(t, srv, 17)
 			})
@@ -86,7 +89,7 @@ func remindAll(t *testing.T, srv *signformstest.Server, reminders int) {
 	require.Len(t, srv.Requests(), reminders)
 }
 
-func TestAClientOfItsOwnSharesClockAndBudget(t *testing.T) {
+func TestServer_ClientOptions(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{StartTime: start})
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	opts := srv.ClientOptions()
@@ -107,7 +110,7 @@ func TestAClientOfItsOwnSharesClockAndBudget(t *testing.T) {
 	require.Len(t, srv.Requests(), 6, "the sixth was refused before the wire")
 }
 
-func TestWorkspacesAndKeys(t *testing.T) {
+func TestServer_workspacesAndKeys(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	other := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
@@ -123,33 +126,40 @@ func TestWorkspacesAndKeys(t *testing.T) {
 		{key: srv.APIKey, workspace: other.WorkspaceID, want: signforms.ErrForbidden},
 		{key: "wrong", workspace: "", want: signforms.ErrForbidden},
 	} {
-		client, err := signforms.New(srv.URL, c.key, &signforms.Options{
-			WorkspaceID: c.workspace, Transport: srv.HTTPClient().Transport, LimitStore: signforms.NewMemoryLimitStore(srv.Now),
-		})
-		require.NoError(t, err)
-		for range 5 { // each key has its own limit
-			if _, err = client.Documents.Remind(t.Context(), signforms.PDFDocument(doc)); err != nil {
-				break
+		t.Run(c.key, func(t *testing.T) {
+			client, err := signforms.New(srv.URL, c.key, &signforms.Options{
+				WorkspaceID: c.workspace, Transport: srv.HTTPClient().Transport, LimitStore: signforms.NewMemoryLimitStore(srv.Now),
+			})
+			require.NoError(t, err)
+			for range 5 { // each key has its own limit
+				if _, err = client.Documents.Remind(t.Context(), signforms.PDFDocument(doc)); err != nil {
+					break
+				}
 			}
-		}
-		require.ErrorIs(t, err, c.want)
+			require.ErrorIs(t, err, c.want)
+		})
 	}
 }
 
-func TestOperationsInTheLog(t *testing.T) {
+func TestServer_Requests_operation(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
-	for path, want := range map[string]signforms.Operation{
-		"GET /get-documents":           signforms.OpListDocuments,
-		"POST /void-document":          signforms.OpVoidDocument,
-		"POST /send-reminder":          signforms.OpRemind,
-		"POST /pdf-template-lambda":    signforms.OpSend,
-		"GET /get-template-respondent": signforms.OpListRespondents,
-		"GET /get-form-responses":      signforms.OpListFormResponses,
-		"GET /get-forms":               "",
+	for _, row := range []struct {
+		path string
+		want signforms.Operation
+	}{
+		{path: "GET /get-documents", want: signforms.OpListDocuments},
+		{path: "POST /void-document", want: signforms.OpVoidDocument},
+		{path: "POST /send-reminder", want: signforms.OpRemind},
+		{path: "POST /pdf-template-lambda", want: signforms.OpSend},
+		{path: "GET /get-template-respondent", want: signforms.OpListRespondents},
+		{path: "GET /get-form-responses", want: signforms.OpListFormResponses},
+		{path: "GET /get-forms", want: ""},
 	} {
-		method, path, _ := strings.Cut(path, " ")
-		call(t, srv, method, path, "")
-		requests := srv.Requests()
-		require.Equal(t, want, requests[len(requests)-1].Operation)
+		t.Run(row.path, func(t *testing.T) {
+			method, path, _ := strings.Cut(row.path, " ")
+			call(t, srv, method, path, "")
+			requests := srv.Requests()
+			require.Equal(t, row.want, requests[len(requests)-1].Operation)
+		})
 	}
 }

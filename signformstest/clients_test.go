@@ -13,35 +13,36 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// TestWhatAClientMakesOfFaults confronts the SDK's client with each API fault: once in a list, which the client may repeat, and once
+// TestFault_errorOfTheClient confronts the SDK's client with each API fault: once in a list, which the client may repeat, and once
 // in a send, which it may not.
-func TestWhatAClientMakesOfFaults(t *testing.T) {
+func TestFault_errorOfTheClient(t *testing.T) {
 	type fault = signformstest.Fault
 	unavailable, unknown, limited := signforms.ErrUnavailable, signforms.ErrOutcomeUnknown, signforms.ErrRateLimited
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name       string
 		fault      fault
 		list, send error // nil: it succeeds
 		lists      int   // requests for the list
 		sent       int   // documents made by the send
 	}{
-		"none":               {fault: fault{}, list: nil, send: nil, lists: 1, sent: 1},
-		"500":                {fault: fault{Status: 500}, list: unavailable, send: unknown, lists: 4, sent: 0},
-		"500, once":          {fault: fault{Status: 500, Times: 1}, list: nil, send: unknown, lists: 2, sent: 0},
-		"503 after the work": {fault: fault{Status: 503, AfterWork: true, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
-		"429":                {fault: fault{Status: 429, RetryAfter: "7"}, list: limited, send: limited, lists: 1, sent: 0},
-		"400": {fault: fault{Status: 400, Body: `{"message":"no"}`}, list: signforms.ErrInvalid,
+		{name: "none", fault: fault{}, list: nil, send: nil, lists: 1, sent: 1},
+		{name: "500", fault: fault{Status: 500}, list: unavailable, send: unknown, lists: 4, sent: 0},
+		{name: "500, once", fault: fault{Status: 500, Times: 1}, list: nil, send: unknown, lists: 2, sent: 0},
+		{name: "503 after the work", fault: fault{Status: 503, AfterWork: true, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
+		{name: "429", fault: fault{Status: 429, RetryAfter: "7"}, list: limited, send: limited, lists: 1, sent: 0},
+		{name: "400", fault: fault{Status: 400, Body: `{"message":"no"}`}, list: signforms.ErrInvalid,
 			send: signforms.ErrInvalid, lists: 1, sent: 0},
-		"reset":             {fault: fault{Reset: true, Times: 1}, list: nil, send: unknown, lists: 2, sent: 0},
-		"answer dropped":    {fault: fault{Reset: true, AfterWork: true, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
-		"cut":               {fault: fault{Cut: 20, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
-		"empty":             {fault: fault{Body: " ", AfterWork: true}, list: unavailable, send: unknown, lists: 1, sent: 1},
-		"garbage":           {fault: fault{Body: "{garbage"}, list: signforms.ErrBadResponse, send: unknown, lists: 1, sent: 0},
-		"HTML":              {fault: fault{Body: "<html>"}, list: signforms.ErrBadResponse, send: unknown, lists: 1, sent: 0},
-		"unknown values":    {fault: fault{Odd: true}, list: nil, send: nil, lists: 1, sent: 1},
-		"latency":           {fault: fault{Latency: time.Second}, list: nil, send: nil, lists: 1, sent: 1},
-		"latency, too long": {fault: fault{Latency: time.Hour}, list: context.DeadlineExceeded, send: unknown, lists: 4, sent: 1},
+		{name: "reset", fault: fault{Reset: true, Times: 1}, list: nil, send: unknown, lists: 2, sent: 0},
+		{name: "answer dropped", fault: fault{Reset: true, AfterWork: true, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
+		{name: "cut", fault: fault{Cut: 20, Times: 1}, list: nil, send: unknown, lists: 2, sent: 1},
+		{name: "empty", fault: fault{Body: " ", AfterWork: true}, list: unavailable, send: unknown, lists: 1, sent: 1},
+		{name: "garbage", fault: fault{Body: "{garbage"}, list: signforms.ErrBadResponse, send: unknown, lists: 1, sent: 0},
+		{name: "HTML", fault: fault{Body: "<html>"}, list: signforms.ErrBadResponse, send: unknown, lists: 1, sent: 0},
+		{name: "unknown values", fault: fault{Odd: true}, list: nil, send: nil, lists: 1, sent: 1},
+		{name: "latency", fault: fault{Latency: time.Second}, list: nil, send: nil, lists: 1, sent: 1},
+		{name: "latency, too long", fault: fault{Latency: time.Hour}, list: context.DeadlineExceeded, send: unknown, lists: 4, sent: 1},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := signformstest.NewNetwork()
 				defer network.Close()

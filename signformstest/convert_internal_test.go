@@ -9,7 +9,7 @@ import (
 )
 
 // A field of this package that the service does not get, and one that it shows by mistake, fail the test.
-func TestNoFieldIsForgotten(t *testing.T) {
+func TestConvert_everyField(t *testing.T) {
 	options := func(o Options) refserver.Options {
 		out, _ := (&o).internal()
 		return *out
@@ -43,7 +43,9 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: publicDocument, unread: "AuthorEmail SigningOrder Archived Fields Values CreatedAt SentAt ExpiresAt HasPDF Finished PDF"},
 		{convert: publicSigner, unread: "Order InTurn InvitedAt ViewedAt IP"},
 	} {
-		fieldtest.Check(t, c.convert, c.unread, c.unset, &Network{refserver.NewNetwork()},
-			map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/send"}})
+		t.Run(c.unread, func(t *testing.T) {
+			fieldtest.Check(t, c.convert, c.unread, c.unset, &Network{refserver.NewNetwork()},
+				map[signforms.Operation]signforms.Endpoint{signforms.OpSend: {Path: "/send"}})
+		})
 	}
 }

@@ -21,7 +21,7 @@ var moved = map[signforms.Operation]signforms.Endpoint{
 	signforms.OpListFormResponses: {Method: "POST", Path: "/forms/{formId}/responses", Inputs: signforms.InputsBody},
 }
 
-func TestOperationsCanBeElsewhere(t *testing.T) {
+func TestEndpoints_otherPaths(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{Endpoints: moved}})
 	client := srv.Client()
 	template := srv.AddTemplate(signformstest.Template{Name: "Offer", Roles: []signformstest.Role{{Title: "Buyer"}}})
@@ -66,13 +66,15 @@ func TestOperationsCanBeElsewhere(t *testing.T) {
 		{method: "PUT", path: "/documents/" + doc + "/void?documentType=PDF_TEMPLATE&responseId=x", status: 200,
 			message: "Document is already voided"},
 	} {
-		status, answer := call(t, srv, c.method, c.path, "{}")
-		require.Equal(t, c.status, status)
-		require.Equal(t, c.message, answer["message"])
+		t.Run(c.path, func(t *testing.T) {
+			status, answer := call(t, srv, c.method, c.path, "{}")
+			require.Equal(t, c.status, status)
+			require.Equal(t, c.message, answer["message"])
+		})
 	}
 }
 
-func TestInputsInThePath(t *testing.T) {
+func TestEndpoints_inputsInThePath(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{Endpoints: moved}})
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	status, answer := call(t, srv, "PUT", "/documents/"+doc+"/void", `{"documentType":"PDF","documentId":"602c2631-2d49-4647-a609-75331ebb0338"}`)

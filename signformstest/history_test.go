@@ -38,7 +38,7 @@ func (s *scriptedTB) end() {
 	}
 }
 
-func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
+func TestServer_failedTestPrintsRequests(t *testing.T) {
 	tb := &scriptedTB{TB: t}
 	srv := signformstest.NewServer(tb, nil)
 	endpoint := httptest.NewServer(http.NotFoundHandler())
@@ -60,18 +60,22 @@ func TestAFailedTestShowsWhatTheServiceSaw(t *testing.T) {
 		"[new_signature_pdf_individual_viewed]",
 		"pending, attempts: 1, last answer: 404\n",
 	} {
-		require.Contains(t, tb.log, want)
+		t.Run(want, func(t *testing.T) {
+			require.Contains(t, tb.log, want)
+		})
 	}
 	secrets := []string{srv.APIKey, srv.WebhookSecret, "private", "ann@example.com"}
 	for _, m := range srv.Messages() {
 		secrets = append(secrets, strings.TrimPrefix(string(m.Link), srv.URL))
 	}
 	for _, secret := range secrets {
-		require.NotContains(t, tb.log, secret)
+		t.Run(secret, func(t *testing.T) {
+			require.NotContains(t, tb.log, secret)
+		})
 	}
 }
 
-func TestAFailedTestShowsTheNewest(t *testing.T) {
+func TestServer_failedTestPrintsTheNewest(t *testing.T) {
 	tb := &scriptedTB{TB: t}
 	srv := signformstest.NewServer(tb, &signformstest.Options{StartTime: start})
 	for range 201 {
@@ -85,7 +89,7 @@ func TestAFailedTestShowsTheNewest(t *testing.T) {
 	require.Contains(t, tb.log, "2026-11-20T12:03:20.000Z")
 }
 
-func TestAPassedTestShowsNothing(t *testing.T) {
+func TestServer_passedTestPrintsNothing(t *testing.T) {
 	tb := &scriptedTB{TB: t}
 	srv := signformstest.NewServer(tb, nil)
 	srv.Fail(signformstest.Fault{Status: 500, Body: "{}"})
@@ -96,7 +100,7 @@ func TestAPassedTestShowsNothing(t *testing.T) {
 }
 
 // A wrong use fails the test, and panics without one.
-func TestWrongUse(t *testing.T) {
+func TestServer_wrongUse(t *testing.T) {
 	const hook = "a2b0c1d4-0000-4000-8000-000000000000"
 	srv, err := signformstest.Start(nil)
 	require.NoError(t, err)
@@ -104,24 +108,29 @@ func TestWrongUse(t *testing.T) {
 	tb := &scriptedTB{TB: t}
 	tested := signformstest.NewServer(tb, nil)
 	defer tested.Close()
-	for want, use := range map[string]func(*signformstest.Server){
-		"AddTemplate: Name: is empty":                    func(s *signformstest.Server) { s.AddTemplate(signformstest.Template{}) },
-		"AddForm: Title: is empty":                       func(s *signformstest.Server) { s.AddForm(signformstest.Form{}) },
-		"AddDocument: Name: is empty":                    func(s *signformstest.Server) { s.AddDocument(signformstest.Document{}) },
-		`TestWebhook: no webhook with id "` + hook + `"`: func(s *signformstest.Server) { s.TestWebhook(hook) },
-		"Advance: -1s would move the clock back":         func(s *signformstest.Server) { s.Advance(-time.Second) },
-		"Fail: Status: 7 is not 200 to 599":              func(s *signformstest.Server) { s.Fail(signformstest.Fault{Status: 7}) },
-		"FailWebhooks: Delay: must not be negative":      func(s *signformstest.Server) { s.FailWebhooks(signformstest.WebhookFault{Delay: -1}) },
+	for _, row := range []struct {
+		want string
+		use  func(*signformstest.Server)
+	}{
+		{want: "AddTemplate: Name: is empty", use: func(s *signformstest.Server) { s.AddTemplate(signformstest.Template{}) }},
+		{want: "AddForm: Title: is empty", use: func(s *signformstest.Server) { s.AddForm(signformstest.Form{}) }},
+		{want: "AddDocument: Name: is empty", use: func(s *signformstest.Server) { s.AddDocument(signformstest.Document{}) }},
+		{want: `TestWebhook: no webhook with id "` + hook + `"`, use: func(s *signformstest.Server) { s.TestWebhook(hook) }},
+		{want: "Advance: -1s would move the clock back", use: func(s *signformstest.Server) { s.Advance(-time.Second) }},
+		{want: "Fail: Status: 7 is not 200 to 599", use: func(s *signformstest.Server) { s.Fail(signformstest.Fault{Status: 7}) }},
+		{want: "FailWebhooks: Delay: must not be negative", use: func(s *signformstest.Server) { s.FailWebhooks(signformstest.WebhookFault{Delay: -1}) }},
 	} {
-		require.PanicsWithValue(t, "signformstest: "+want, func() { use(srv) })
-		tb.log = ""
-		use(tested)
-		require.Equal(t, "signformstest: "+want+"\n", tb.log)
+		t.Run(row.want, func(t *testing.T) {
+			require.PanicsWithValue(t, "signformstest: "+row.want, func() { row.use(srv) })
+			tb.log = ""
+			row.use(tested)
+			require.Equal(t, "signformstest: "+row.want+"\n", tb.log)
+		})
 	}
 }
 
-// TestAServerPrintsNothingOfItself: no verb prints more of a server than its address.
-func TestAServerPrintsNothingOfItself(t *testing.T) {
+// TestServer_printsOnlyItsAddress: no verb prints more of a server than its address.
+func TestServer_printsOnlyItsAddress(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	doc := srv.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
 	token := path.Base(string(srv.Messages()[0].Link))
@@ -140,7 +149,9 @@ func TestAServerPrintsNothingOfItself(t *testing.T) {
 		}
 	}
 	for _, secret := range []string{token, srv.APIKey, srv.WebhookSecret} {
-		require.NotContains(t, printed.String(), secret)
+		t.Run(secret, func(t *testing.T) {
+			require.NotContains(t, printed.String(), secret)
+		})
 	}
 	require.Equal(t, "signformstest.Server("+srv.URL+")", fmt.Sprint(srv))
 }

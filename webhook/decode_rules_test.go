@@ -21,58 +21,65 @@ func parseOne(t *testing.T, payload string) webhook.Event {
 }
 
 func TestParseRefuses(t *testing.T) {
-	for payload, reason := range map[string]string{
-		``:                                      "byte 0: unexpected end",
-		`null`:                                  "",
-		`"secret"`:                              "",
-		`1`:                                     "",
-		`{}{}`:                                  "byte 2: text after the value",
-		`[{}] x`:                                "byte 5: text after the value",
-		`[{},]`:                                 "byte 4: expected a value",
-		`{"documentName":secret}`:               "byte 16: expected a value",
-		`{"documentName":"secret`:               "byte 23: unexpected end",
-		"\ufeff{}":                              "byte 0: expected a value",
-		"{\"a\":\"\xff\",}":                     "byte 6: text is not UTF-8",
-		"[{\"a\":\"\xff\"},{]":                  "byte 7: text is not UTF-8",
-		`{"x":{"y":[1,{"secret":01}`:            "byte 24: expected a comma or the end of the object or array",
-		`{"signers":[{"email":"a",}]}`:          "byte 25: expected a key in double quotes",
-		strings.Repeat(`{"a":`, 600):            "byte 2560: nested more than 512 levels deep",
-		`{"a":"\ud800`:                          "byte 12: unexpected end",
-		`{"contact_field(page1)[x]":{"a":tru}}`: "byte 32: expected a value",
+	for _, row := range []struct{ payload, reason string }{
+		{payload: ``, reason: "byte 0: unexpected end"},
+		{payload: `null`, reason: ""},
+		{payload: `"secret"`, reason: ""},
+		{payload: `1`, reason: ""},
+		{payload: `{}{}`, reason: "byte 2: text after the value"},
+		{payload: `[{}] x`, reason: "byte 5: text after the value"},
+		{payload: `[{},]`, reason: "byte 4: expected a value"},
+		{payload: `{"documentName":secret}`, reason: "byte 16: expected a value"},
+		{payload: `{"documentName":"secret`, reason: "byte 23: unexpected end"},
+		{payload: "\ufeff{}", reason: "byte 0: expected a value"},
+		{payload: "{\"a\":\"\xff\",}", reason: "byte 6: text is not UTF-8"},
+		{payload: "[{\"a\":\"\xff\"},{]", reason: "byte 7: text is not UTF-8"},
+		{payload: `{"x":{"y":[1,{"secret":01}`, reason: "byte 24: expected a comma or the end of the object or array"},
+		{payload: `{"signers":[{"email":"a",}]}`, reason: "byte 25: expected a key in double quotes"},
+		{payload: strings.Repeat(`{"a":`, 600), reason: "byte 2560: nested more than 512 levels deep"},
+		{payload: `{"a":"\ud800`, reason: "byte 12: unexpected end"},
+		{payload: `{"contact_field(page1)[x]":{"a":tru}}`, reason: "byte 32: expected a value"},
 	} {
-		events, err := webhook.Parse([]byte(payload))
-		require.ErrorIs(t, err, webhook.ErrPayload, payload)
-		require.ErrorContains(t, err, reason, payload)
-		require.NotContains(t, err.Error(), "secret")
-		require.Nil(t, events)
+		t.Run(row.payload, func(t *testing.T) {
+			events, err := webhook.Parse([]byte(row.payload))
+			require.ErrorIs(t, err, webhook.ErrPayload)
+			require.ErrorContains(t, err, row.reason)
+			require.NotContains(t, err.Error(), "secret")
+			require.Nil(t, events)
+		})
 	}
 }
 
 // An element that is no object is genuine, and so are its neighbours.
 func TestParseElementThatIsNotAnObject(t *testing.T) {
 	for _, element := range []string{`null`, `"text"`, `1`, `false`, `[{}]`} {
-		events, err := webhook.Parse([]byte(`[` + form + `, ` + element + ` ,` + unknown + `]`))
-		require.NoError(t, err, element)
-		require.Len(t, events, 3, element)
-		require.IsType(t, &webhook.FormResponse{}, events[0], element)
-		e := events[1].(*webhook.UnknownEvent)
-		require.EqualError(t, e.Err, "webhook: element is not a JSON object")
-		require.Equal(t, element, string(e.Raw()))
-		require.Empty(t, e.EventType())
-		require.Empty(t, e.SubjectID())
-		require.Equal(t, webhook.EventType("new_thing"), events[2].EventType())
+		t.Run(element, func(t *testing.T) {
+			events, err := webhook.Parse([]byte(`[` + form + `, ` + element + ` ,` + unknown + `]`))
+			require.NoError(t, err)
+			require.Len(t, events, 3)
+			require.IsType(t, &webhook.FormResponse{}, events[0])
+			e := events[1].(*webhook.UnknownEvent)
+			require.EqualError(t, e.Err, "webhook: element is not a JSON object")
+			require.Equal(t, element, string(e.Raw()))
+			require.Empty(t, e.EventType())
+			require.Empty(t, e.SubjectID())
+			require.Equal(t, webhook.EventType("new_thing"), events[2].EventType())
+		})
 	}
 }
 
 // An event without a type could be of any: it is undecodable, and says what it is about.
 func TestParseWithoutType(t *testing.T) {
-	for body, subject := range map[string]string{
-		`{}`: "", `{"webhookEvent":null,"documentId":"d"}`: "d", `{"webhookEvent":"","formId":"f"}`: "", `{"documentId":"d","other":1}`: "d",
+	for _, row := range []struct{ body, subject string }{
+		{body: `{}`, subject: ""}, {body: `{"webhookEvent":null,"documentId":"d"}`, subject: "d"}, {body: `{"webhookEvent":"","formId":"f"}`, subject: ""},
+		{body: `{"documentId":"d","other":1}`, subject: "d"},
 	} {
-		e := parseOne(t, body).(*webhook.UnknownEvent)
-		require.EqualError(t, e.Err, "webhook: event has no webhookEvent, and its fields do not tell its type", body)
-		require.Empty(t, e.EventType(), body)
-		require.Equal(t, subject, e.SubjectID(), body)
+		t.Run(row.body, func(t *testing.T) {
+			e := parseOne(t, row.body).(*webhook.UnknownEvent)
+			require.EqualError(t, e.Err, "webhook: event has no webhookEvent, and its fields do not tell its type")
+			require.Empty(t, e.EventType())
+			require.Equal(t, row.subject, e.SubjectID())
+		})
 	}
 	e := parseOne(t, `{"webhookEvent":"new_thing","formResponseId":"r","documentId":"d"}`).(*webhook.UnknownEvent)
 	require.Equal(t, "r", e.SubjectID())
@@ -97,17 +104,19 @@ func TestParseMisfits(t *testing.T) {
 			bad: `"yesterday" "2026-13-01T00:00:00Z" "2026-11-31" "+123456789" 1 1.5 true {}`},
 		{eventType: "new_template_response_individual_viewed", member: `"viewedBy":{"viewedAt":%s}`, field: "viewedBy.viewedAt", want: "a time in RFC 3339 or Unix seconds or milliseconds", bad: `"x" -1795176000`},
 	} {
-		for bad := range strings.FieldsSeq(c.bad) {
-			body := `{"webhookEvent":"` + c.eventType + `",` + fmt.Sprintf(c.member, bad) + `,"other":[1]}`
-			e := parseOne(t, body)
-			_, unknown := e.(*webhook.UnknownEvent)
-			require.False(t, unknown, body)
-			require.Equal(t, webhook.EventType(c.eventType), e.EventType())
-			require.False(t, e.Inferred())
-			require.Equal(t, body, string(e.Raw()))
-			require.Equal(t, []*webhook.FieldError{{Field: c.field, Want: c.want}}, e.FieldErrors(), body)
-			require.EqualError(t, e.FieldErrors()[0], "webhook: field "+c.field+" is not "+c.want)
-		}
+		t.Run(c.member, func(t *testing.T) {
+			for bad := range strings.FieldsSeq(c.bad) {
+				body := `{"webhookEvent":"` + c.eventType + `",` + fmt.Sprintf(c.member, bad) + `,"other":[1]}`
+				e := parseOne(t, body)
+				_, unknown := e.(*webhook.UnknownEvent)
+				require.False(t, unknown, body)
+				require.Equal(t, webhook.EventType(c.eventType), e.EventType())
+				require.False(t, e.Inferred())
+				require.Equal(t, body, string(e.Raw()))
+				require.Equal(t, []*webhook.FieldError{{Field: c.field, Want: c.want}}, e.FieldErrors(), body)
+				require.EqualError(t, e.FieldErrors()[0], "webhook: field "+c.field+" is not "+c.want)
+			}
+		})
 	}
 }
 
@@ -162,16 +171,20 @@ func TestParseMisfitOfAnotherType(t *testing.T) {
 // A webhookEvent that is no string counts as missing, and is named.
 func TestParseUnreadableType(t *testing.T) {
 	for _, value := range []string{`7`, `true`, `{}`, `["new_form_response"]`} {
-		e := parseOne(t, `{"webhookEvent":`+value+`,"formResponseId":"r"}`)
-		require.Equal(t, "r", e.(*webhook.FormResponse).FormResponseID)
-		require.True(t, e.Inferred())
-		require.Equal(t, []string{"webhookEvent"}, fieldsOf(e))
-		for _, body := range []string{`{"webhookEvent":` + value + `}`, `{"webhookEvent":"new_form_response","webhookEvent":` + value + `}`} {
-			e = parseOne(t, body)
-			require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string", "the last value counts, also where it does not fit")
-			require.Empty(t, e.EventType())
-			require.Nil(t, e.FieldErrors())
-		}
+		t.Run(value, func(t *testing.T) {
+			e := parseOne(t, `{"webhookEvent":`+value+`,"formResponseId":"r"}`)
+			require.Equal(t, "r", e.(*webhook.FormResponse).FormResponseID)
+			require.True(t, e.Inferred())
+			require.Equal(t, []string{"webhookEvent"}, fieldsOf(e))
+			for _, body := range []string{`{"webhookEvent":` + value + `}`, `{"webhookEvent":"new_form_response","webhookEvent":` + value + `}`} {
+				t.Run(body, func(t *testing.T) {
+					e = parseOne(t, body)
+					require.EqualError(t, e.(*webhook.UnknownEvent).Err, "webhook: field webhookEvent is not a string", "the last value counts, also where it does not fit")
+					require.Empty(t, e.EventType())
+					require.Nil(t, e.FieldErrors())
+				})
+			}
+		})
 	}
 }
 
@@ -183,23 +196,28 @@ func TestParseUnreadableURLIsNotReplaced(t *testing.T) {
 
 func TestParseTimes(t *testing.T) {
 	want := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		`"2026-11-20T12:00:00Z"`:           want,
-		`"2026-11-20T13:00:00.000+01:00"`:  want,
-		`"2026-11-20T12:00:00.123456789Z"`: want.Add(123456789),
-		`"1795176000"`:                     want,
-		`1795176000`:                       want,
-		`1795176000123`:                    want.Add(123 * time.Millisecond),
-		`"1795176000123"`:                  want.Add(123 * time.Millisecond),
-		`"2026-11-20T13:00:00.000+0100"`:   want,
-		`"2026-11-20T12:00:00"`:            want,
-		`"2026-11-20T12:00:00.123"`:        want.Add(123 * time.Millisecond),
-		`"2026-11-20"`:                     want.Add(-12 * time.Hour),
-		`""`:                               {},
-		`null`:                             {},
+	for _, row := range []struct {
+		text string
+		want time.Time
+	}{
+		{text: `"2026-11-20T12:00:00Z"`, want: want},
+		{text: `"2026-11-20T13:00:00.000+01:00"`, want: want},
+		{text: `"2026-11-20T12:00:00.123456789Z"`, want: want.Add(123456789)},
+		{text: `"1795176000"`, want: want},
+		{text: `1795176000`, want: want},
+		{text: `1795176000123`, want: want.Add(123 * time.Millisecond)},
+		{text: `"1795176000123"`, want: want.Add(123 * time.Millisecond)},
+		{text: `"2026-11-20T13:00:00.000+0100"`, want: want},
+		{text: `"2026-11-20T12:00:00"`, want: want},
+		{text: `"2026-11-20T12:00:00.123"`, want: want.Add(123 * time.Millisecond)},
+		{text: `"2026-11-20"`, want: want.Add(-12 * time.Hour)},
+		{text: `""`, want: time.Time{}},
+		{text: `null`, want: time.Time{}},
 	} {
-		e := parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_viewed","viewedBy":{"viewedAt":`+text+`}}`)
-		require.Equal(t, want, e.(*webhook.SignatureViewed).ViewedBy.ViewedAt, text)
+		t.Run(row.text, func(t *testing.T) {
+			e := parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_viewed","viewedBy":{"viewedAt":`+row.text+`}}`)
+			require.Equal(t, row.want, e.(*webhook.SignatureViewed).ViewedBy.ViewedAt)
+		})
 	}
 }
 
@@ -210,12 +228,14 @@ func TestParseDuplicateKeys(t *testing.T) {
 	require.Equal(t, []webhook.Signer{{Email: "a", HasDeclined: true}}, e.Signers)
 	require.Equal(t, webhook.SignedBy{Signer: webhook.Signer{Name: "n"}, SignedAt: noon}, e.SignedBy)
 	require.Nil(t, e.FieldErrors())
-	for body, field := range map[string]string{
-		`{"webhookEvent":"new_template_response","signers":[{},{"name":{},"email":"a","email":[],"name":"n"}]}`: "signers[1].email",
-		`{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x"}}`:  "viewedBy.viewedAt",
-		`{"webhookEvent":"new_form_response","response":[{"id":{},"question":"q","question":[],"id":"i"}]}`:     "response[0].question",
+	for _, row := range []struct{ body, field string }{
+		{body: `{"webhookEvent":"new_template_response","signers":[{},{"name":{},"email":"a","email":[],"name":"n"}]}`, field: "signers[1].email"},
+		{body: `{"webhookEvent":"new_template_response_individual_viewed","viewedBy":{"viewedAt":"","viewedAt":"x"}}`, field: "viewedBy.viewedAt"},
+		{body: `{"webhookEvent":"new_form_response","response":[{"id":{},"question":"q","question":[],"id":"i"}]}`, field: "response[0].question"},
 	} {
-		require.Equal(t, []string{field}, fieldsOf(parseOne(t, body)), body)
+		t.Run(row.body, func(t *testing.T) {
+			require.Equal(t, []string{row.field}, fieldsOf(parseOne(t, row.body)))
+		})
 	}
 	answer := parseOne(t, `{"webhookEvent":"new_form_response","response":[{"id":{},"id":"i","question":{},"question":null}]}`)
 	require.Equal(t, []webhook.FormAnswer{{ID: "i"}}, answer.(*webhook.FormResponse).Answers)

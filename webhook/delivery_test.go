@@ -88,7 +88,7 @@ func TestFuncs_default(t *testing.T) {
 	require.EqualError(t, problem, "event 8 (no type d): webhook: field webhookEvent is not a string; Funcs.Unknown would take the event")
 }
 
-func TestFuncsNone(t *testing.T) {
+func TestFuncs_none(t *testing.T) {
 	var log bytes.Buffer
 	var ran []string
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: record(&ran).FormResponse}, &webhook.HandlerOptions{
@@ -102,27 +102,28 @@ func TestFuncsNone(t *testing.T) {
 	require.Empty(t, ran)
 }
 
-func TestFailures(t *testing.T) {
+func TestHandler_failures(t *testing.T) {
 	cause := errors.New("disk full")
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name   string
 		fail   func() error
 		status int
 		text   string
 		stack  bool
 	}{
-		"none":               {fail: func() error { return nil }, status: 200},
-		"error":              {fail: func() error { return cause }, status: 500, text: "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full"},
-		"permanent":          {fail: func() error { return webhook.Permanent(cause) }, status: 200, text: "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full"},
-		"wrapped permanent":  {fail: func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }, status: 200, text: "saving: disk full"},
-		"permanent nil":      {fail: func() error { return webhook.Permanent(nil) }, status: 200},
-		"panic":              {fail: func() error { panic("at the disco") }, status: 500, text: "panic: at the disco", stack: true},
-		"panic with error":   {fail: func() error { panic(cause) }, status: 500, text: "panic: disk full", stack: true},
-		"panic permanent":    {fail: func() error { panic(webhook.Permanent(cause)) }, status: 500, text: "panic: disk full", stack: true},
-		"panic nil":          {fail: func() error { panic(nil) }, status: 500, text: "panic: panic called with nil", stack: true},
-		"abort":              {fail: func() error { panic(http.ErrAbortHandler) }, status: 500, text: "panic: net/http: abort Handler", stack: true},
-		"panic uncomparable": {fail: func() error { panic([]int{1}) }, status: 500, text: "panic: [1]", stack: true},
+		{name: "none", fail: func() error { return nil }, status: 200},
+		{name: "error", fail: func() error { return cause }, status: 500, text: "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full"},
+		{name: "permanent", fail: func() error { return webhook.Permanent(cause) }, status: 200, text: "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): disk full"},
+		{name: "wrapped permanent", fail: func() error { return fmt.Errorf("saving: %w", webhook.Permanent(cause)) }, status: 200, text: "saving: disk full"},
+		{name: "permanent nil", fail: func() error { return webhook.Permanent(nil) }, status: 200},
+		{name: "panic", fail: func() error { panic("at the disco") }, status: 500, text: "panic: at the disco", stack: true},
+		{name: "panic with error", fail: func() error { panic(cause) }, status: 500, text: "panic: disk full", stack: true},
+		{name: "panic permanent", fail: func() error { panic(webhook.Permanent(cause)) }, status: 500, text: "panic: disk full", stack: true},
+		{name: "panic nil", fail: func() error { panic(nil) }, status: 500, text: "panic: panic called with nil", stack: true},
+		{name: "abort", fail: func() error { panic(http.ErrAbortHandler) }, status: 500, text: "panic: net/http: abort Handler", stack: true},
+		{name: "panic uncomparable", fail: func() error { panic([]int{1}) }, status: 500, text: "panic: [1]", stack: true},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			var ran []string
 			var problems []error
 			on := record(&ran)
@@ -144,14 +145,14 @@ func TestFailures(t *testing.T) {
 			require.IsType(t, &webhook.SignatureViewed{}, problem.Event)
 			require.EqualError(t, problem, "event 1 (new_signature_pdf_individual_viewed 602c2631-2d49-4647-a609-75331ebb0338): "+problem.Err.Error())
 			p, panicked := errors.AsType[*webhook.PanicError](problems[0])
-			require.Equal(t, c.stack, panicked && strings.Contains(string(p.Stack), "TestFailures"))
+			require.Equal(t, c.stack, panicked && strings.Contains(string(p.Stack), "TestHandler_failures"))
 			require.Equal(t, strings.Contains(c.text, "disk full"), errors.Is(problems[0], cause))
 		})
 	}
 }
 
-// TestFunctionContext has a sender that hangs up while a function runs.
-func TestFunctionContext(t *testing.T) {
+// TestFuncs_context has a sender that hangs up while a function runs.
+func TestFuncs_context(t *testing.T) {
 	type key struct{}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
@@ -195,9 +196,9 @@ func TestFunctionContext(t *testing.T) {
 	})
 }
 
-// TestNoPersonalData plants names, addresses and answers in every place of a delivery and looks for them in what the
+// TestHandler_noPersonalData plants names, addresses and answers in every place of a delivery and looks for them in what the
 // package itself says.
-func TestNoPersonalData(t *testing.T) {
+func TestHandler_noPersonalData(t *testing.T) {
 	const planted = `{"webhookEvent":"new_form_response","formTitle":"Planted","formId":["planted"],"respondentEmail":"planted@example.com","response":[{"answer":"planted"}]}`
 	var said bytes.Buffer
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{
@@ -218,10 +219,14 @@ func TestNoPersonalData(t *testing.T) {
 	serve(h, whole+"planted")
 	serveRequest(h, webhooktest.NewRequest(target, "planted secret 0123", noon, []byte(whole)))
 	serveRequest(h, webhooktest.NewRequest(target, secret, noon.Add(-time.Hour), []byte(whole)))
-	for _, text := range []string{"event failed", "panic", "TestNoPersonalData", "formId is not a string", "no function", "event processed", "skipped", "request refused", "repeated 602c2631"} {
-		require.Contains(t, said.String(), text)
+	for _, text := range []string{"event failed", "panic", "TestHandler_noPersonalData", "formId is not a string", "no function", "event processed", "skipped", "request refused", "repeated 602c2631"} {
+		t.Run(text, func(t *testing.T) {
+			require.Contains(t, said.String(), text)
+		})
 	}
 	for _, private := range []string{"lanted", "@example.com", "203.0.113", "Ann", "Lease", "files.example.com", "legal name", secret} {
-		require.NotContains(t, said.String(), private)
+		t.Run(private, func(t *testing.T) {
+			require.NotContains(t, said.String(), private)
+		})
 	}
 }

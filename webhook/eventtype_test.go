@@ -25,69 +25,71 @@ const (
 	publicSample = `{"roleTitle":"r","email":"e","name":"n","status":"SIGNED","signerIp":"","hasDeclined":false}`
 )
 
-func TestInfer(t *testing.T) {
+func TestParse_infersTheType(t *testing.T) {
 	const unknown webhook.EventType = ""
 	for _, c := range []struct {
 		fields string
 		want   webhook.EventType
 	}{
 		// Forms.
-		{`"formResponseId":"r"`, webhook.TypeFormResponse},
-		{`"formId":"f","formTitle":"t","finishedPdfUrl":"p","response":[{"id":"1"}]`, webhook.TypeFormResponse},
-		{`"formId":"f","formTitle":"t","finishedPdfUrl":"p"`, unknown},
-		{`"formId":"f","response":[],"finishedPdfUrl":"p"`, webhook.TypeFormResponse},
-		{`"formResponseId":[],"formTitle":"t"`, webhook.TypeFormResponse},
-		{`"formResponseId":null,"formTitle":"t"`, unknown},
-		{`"formResponseId":"r","documentUrl":"u","documentId":null,"signers":null`, webhook.TypeFormResponse},
-		{`"formResponseId":"r","documentId":"d"`, unknown},
-		{`"formResponseId":"r","contact_field(page1)[x]":"y"`, unknown},
-		{document + `,"formTitle":"t","finishedPdfUrl":"p","signers":[` + ofPDF + `]`, unknown},
+		{fields: `"formResponseId":"r"`, want: webhook.TypeFormResponse},
+		{fields: `"formId":"f","formTitle":"t","finishedPdfUrl":"p","response":[{"id":"1"}]`, want: webhook.TypeFormResponse},
+		{fields: `"formId":"f","formTitle":"t","finishedPdfUrl":"p"`, want: unknown},
+		{fields: `"formId":"f","response":[],"finishedPdfUrl":"p"`, want: webhook.TypeFormResponse},
+		{fields: `"formResponseId":[],"formTitle":"t"`, want: webhook.TypeFormResponse},
+		{fields: `"formResponseId":null,"formTitle":"t"`, want: unknown},
+		{fields: `"formResponseId":"r","documentUrl":"u","documentId":null,"signers":null`, want: webhook.TypeFormResponse},
+		{fields: `"formResponseId":"r","documentId":"d"`, want: unknown},
+		{fields: `"formResponseId":"r","contact_field(page1)[x]":"y"`, want: unknown},
+		{fields: document + `,"formTitle":"t","finishedPdfUrl":"p","signers":[` + ofPDF + `]`, want: unknown},
 
 		// Which kind of signer.
-		{document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `,` + ofRole + `]`, webhook.TypeTemplateResponse},
-		{document + `,"finishedPdfUrl":"p","signers":[` + ofPDF + `,` + ofRole + `]`, unknown},
-		{document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `]`, webhook.TypeTemplateResponse},
-		{document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `,` + ofPDF + `]`, unknown},
-		{document + `,"signers":[` + ofBoth + `],"viewedBy":` + ofPDF, unknown},
-		{document + `,"signers":[` + ofBoth + `],"viewedBy":` + ofRole, webhook.TypeTemplateViewed},
-		{document + `,"signers":[],"viewedBy":` + ofBoth, webhook.TypeTemplateViewed},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":` + ofBoth, unknown},
-		{document + `,"signers":[` + ofNone + `],"signedBy":` + emptyTwo, webhook.TypeTemplateSigned},
-		{document + `,"finishedPdfUrl":"p","signers":[` + publicSample + `,` + publicSample + `],"contact_field(page1)[x]":"y"`, webhook.TypeTemplateResponse},
-		{document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `]`, unknown},
-		{document + `,"finishedPdfUrl":"p","signers":[` + emptyPDF + `,` + emptyPDF + `]`, webhook.TypeSignatureCompleted},
-		{document + `,"finishedPdfUrl":"p","signers":[{"email":"e","signerId":[]}]`, webhook.TypeTemplateResponse},
-		{document + `,"finishedPdfUrl":"p","signers":[` + emptyTwo + `]`, webhook.TypeTemplateResponse},
-		{document + `,"signers":[` + ofRole + `],"signers":[` + emptyPDF + `],"viewedBy":` + emptyPDF, webhook.TypeSignatureViewed},
-		{document + `,"signers":[` + emptyPDF + `],"signedBy":` + emptyPDF + `,"isSigningOrder":false`, webhook.TypeSignatureSigned},
-		{document + `,"finishedPdfUrl":"p","signers":null,"contact_field(page1)[x]":"y"`, unknown},
-		{document + `,"signers":[],"viewedBy":` + ofPDF, webhook.TypeSignatureViewed},
-		{document + `,"isSigningOrder":null,"signers":[],"viewedBy":` + ofPDF, webhook.TypeSignatureViewed},
-		{document + `,"signers":[],"signedBy":` + ofRole, webhook.TypeTemplateSigned},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":` + ofRole, unknown},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `,` + ofRole + `]`, want: webhook.TypeTemplateResponse},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofPDF + `,` + ofRole + `]`, want: unknown},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `]`, want: webhook.TypeTemplateResponse},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `,` + ofPDF + `]`, want: unknown},
+		{fields: document + `,"signers":[` + ofBoth + `],"viewedBy":` + ofPDF, want: unknown},
+		{fields: document + `,"signers":[` + ofBoth + `],"viewedBy":` + ofRole, want: webhook.TypeTemplateViewed},
+		{fields: document + `,"signers":[],"viewedBy":` + ofBoth, want: webhook.TypeTemplateViewed},
+		{fields: document + `,"signers":[` + ofPDF + `],"signedBy":` + ofBoth, want: unknown},
+		{fields: document + `,"signers":[` + ofNone + `],"signedBy":` + emptyTwo, want: webhook.TypeTemplateSigned},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + publicSample + `,` + publicSample + `],"contact_field(page1)[x]":"y"`, want: webhook.TypeTemplateResponse},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `]`, want: unknown},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + emptyPDF + `,` + emptyPDF + `]`, want: webhook.TypeSignatureCompleted},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[{"email":"e","signerId":[]}]`, want: webhook.TypeTemplateResponse},
+		{fields: document + `,"finishedPdfUrl":"p","signers":[` + emptyTwo + `]`, want: webhook.TypeTemplateResponse},
+		{fields: document + `,"signers":[` + ofRole + `],"signers":[` + emptyPDF + `],"viewedBy":` + emptyPDF, want: webhook.TypeSignatureViewed},
+		{fields: document + `,"signers":[` + emptyPDF + `],"signedBy":` + emptyPDF + `,"isSigningOrder":false`, want: webhook.TypeSignatureSigned},
+		{fields: document + `,"finishedPdfUrl":"p","signers":null,"contact_field(page1)[x]":"y"`, want: unknown},
+		{fields: document + `,"signers":[],"viewedBy":` + ofPDF, want: webhook.TypeSignatureViewed},
+		{fields: document + `,"isSigningOrder":null,"signers":[],"viewedBy":` + ofPDF, want: webhook.TypeSignatureViewed},
+		{fields: document + `,"signers":[],"signedBy":` + ofRole, want: webhook.TypeTemplateSigned},
+		{fields: document + `,"signers":[` + ofPDF + `],"signedBy":` + ofRole, want: unknown},
 
 		// Which step.
-		{document + `,"signers":[` + ofPDF + `],"viewedBy":7`, webhook.TypeSignatureViewed},
-		{document + `,"signers":[` + ofPDF + `],"viewedBy":{"email":"e","viewedAt":"?"}`, webhook.TypeSignatureViewed},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"isSigningOrder":false`, webhook.TypeSignatureSigned},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":7,"isSigningOrder":false`, webhook.TypeSignatureSigned},
-		{document + `,"signers":[` + ofPDF + `],"isSigningOrder":false`, unknown},
-		{document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"finishedPdfUrl":null,"viewedBy":null`, webhook.TypeSignatureSigned},
-		{document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"viewedBy":{"email":"e"}`, unknown},
-		{document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"finishedPdfUrl":""`, unknown},
-		{document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"isSigningOrder":true`, unknown},
-		{document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"contact_field(page1)[x]":"y"`, unknown},
-		{document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"contact_field(page1)[x]":null`, webhook.TypeTemplateViewed},
-		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":""`, webhook.TypeTemplateResponse},
-		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":null`, unknown},
-		{document + `,"signers":[` + ofRole + `],"finishedPdfUrl":"p","contact_field(page1)[x]":"y"`, webhook.TypeTemplateResponse},
+		{fields: document + `,"signers":[` + ofPDF + `],"viewedBy":7`, want: webhook.TypeSignatureViewed},
+		{fields: document + `,"signers":[` + ofPDF + `],"viewedBy":{"email":"e","viewedAt":"?"}`, want: webhook.TypeSignatureViewed},
+		{fields: document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"isSigningOrder":false`, want: webhook.TypeSignatureSigned},
+		{fields: document + `,"signers":[` + ofPDF + `],"signedBy":7,"isSigningOrder":false`, want: webhook.TypeSignatureSigned},
+		{fields: document + `,"signers":[` + ofPDF + `],"isSigningOrder":false`, want: unknown},
+		{fields: document + `,"signers":[` + ofPDF + `],"signedBy":{"email":"e"},"finishedPdfUrl":null,"viewedBy":null`, want: webhook.TypeSignatureSigned},
+		{fields: document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"viewedBy":{"email":"e"}`, want: unknown},
+		{fields: document + `,"signers":[` + ofRole + `],"signedBy":{"email":"e"},"finishedPdfUrl":""`, want: unknown},
+		{fields: document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"isSigningOrder":true`, want: unknown},
+		{fields: document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"contact_field(page1)[x]":"y"`, want: unknown},
+		{fields: document + `,"signers":[` + ofRole + `],"viewedBy":{"email":"e"},"contact_field(page1)[x]":null`, want: webhook.TypeTemplateViewed},
+		{fields: document + `,"signers":[` + ofRole + `],"finishedPdfUrl":""`, want: webhook.TypeTemplateResponse},
+		{fields: document + `,"signers":[` + ofRole + `],"finishedPdfUrl":null`, want: unknown},
+		{fields: document + `,"signers":[` + ofRole + `],"finishedPdfUrl":"p","contact_field(page1)[x]":"y"`, want: webhook.TypeTemplateResponse},
 	} {
-		e := parseOne(t, `{`+c.fields+`}`)
-		require.Equal(t, c.want, e.EventType(), c.fields)
-		require.Equal(t, c.want != unknown, e.Inferred(), c.fields)
-		if c.want == unknown {
-			require.ErrorContains(t, e.(*webhook.UnknownEvent).Err, "do not tell its type", c.fields)
-		}
+		t.Run(c.fields, func(t *testing.T) {
+			e := parseOne(t, `{`+c.fields+`}`)
+			require.Equal(t, c.want, e.EventType())
+			require.Equal(t, c.want != unknown, e.Inferred())
+			if c.want == unknown {
+				require.ErrorContains(t, e.(*webhook.UnknownEvent).Err, "do not tell its type")
+			}
+		})
 	}
 }
 
@@ -115,7 +117,7 @@ func TestEvent_marshal(t *testing.T) {
 }
 
 // Whichever members are missing from an event without webhookEvent, its type is the right one or none.
-func TestInferWithMembersMissing(t *testing.T) {
+func TestParse_infersTheTypeWithMissingMembers(t *testing.T) {
 	files, err := filepath.Glob("../testdata/events/*_untyped.json")
 	require.NoError(t, err)
 	require.Len(t, files, 7)

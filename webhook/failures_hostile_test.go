@@ -66,7 +66,7 @@ func hostileFailures() map[string]func() error {
 }
 
 // An error whose methods panic is a failure of its own event: reported, answered 500, and not recorded as processed.
-func TestHostileErrors(t *testing.T) {
+func TestHandler_hostileErrors(t *testing.T) {
 	for name, fail := range hostileFailures() {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -100,7 +100,7 @@ func TestHostileErrors(t *testing.T) {
 	}
 }
 
-func TestDispatchHostileErrors(t *testing.T) {
+func TestDispatch_hostileErrors(t *testing.T) {
 	for name, fail := range hostileFailures() {
 		t.Run(name, func(t *testing.T) {
 			on := webhook.Funcs{Default: func(context.Context, webhook.Event) error { return fail() }}

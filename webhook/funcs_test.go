@@ -83,7 +83,9 @@ func TestIsPermanent(t *testing.T) {
 		errors.Join(webhook.Permanent(cause), webhook.Permanent(&webhook.PanicError{Value: cause})),
 		wrapsNone{},
 	} {
-		require.False(t, webhook.IsPermanent(transient), transient)
+		t.Run(fmt.Sprint(transient), func(t *testing.T) {
+			require.False(t, webhook.IsPermanent(transient), transient)
+		})
 	}
 	require.False(t, webhook.IsPermanent(nil))
 	require.False(t, webhook.IsPermanent(webhook.Permanent(nil)))
@@ -95,7 +97,7 @@ type wrapsNone struct{}
 func (wrapsNone) Error() string   { return "none" }
 func (wrapsNone) Unwrap() []error { return nil }
 
-func TestNilEvents(t *testing.T) {
+func TestDispatch_nilEvent(t *testing.T) {
 	var ran []string
 	for _, ev := range []webhook.Event{
 		nil, (*webhook.FormResponse)(nil), (*webhook.SignatureViewed)(nil), (*webhook.SignatureSigned)(nil), (*webhook.SignatureCompleted)(nil),

@@ -34,44 +34,45 @@ func payload(body string) *http.Request {
 	return webhooktest.NewRequest(target, secret, noon, []byte(body))
 }
 
-func TestHandlerAnswers(t *testing.T) {
+func TestHandler_responses(t *testing.T) {
 	const unauthorized, mediaType, invalid = `{"status":"unauthorized"}`, `{"status":"unsupported_media_type"}`, `{"status":"invalid_payload"}`
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name    string
 		request *http.Request
 		status  int
 		body    string
 	}{
-		"array":               {request: payload("[" + form + "]"), status: 200, body: `{"status":"ok"}`},
-		"object":              {request: payload(form), status: 200, body: `{"status":"ok"}`},
-		"empty array":         {request: payload("[]"), status: 200, body: `{"status":"ok"}`},
-		"parameters":          {request: altered("Content-Type", `application/json; charset="utf-8"`), status: 200, body: `{"status":"ok"}`},
-		"upper-case type":     {request: altered("Content-Type", "Application/JSON"), status: 200, body: `{"status":"ok"}`},
-		"identity":            {request: altered("Content-Encoding", "Identity"), status: 200, body: `{"status":"ok"}`},
-		"GET":                 {request: method("GET"), status: 405, body: `{"status":"method_not_allowed"}`},
-		"post in lower case":  {request: method("post"), status: 405, body: `{"status":"method_not_allowed"}`},
-		"no type":             {request: altered("Content-Type"), status: 415, body: mediaType},
-		"form type":           {request: altered("Content-Type", "application/x-www-form-urlencoded"), status: 415, body: mediaType},
-		"type with more":      {request: altered("Content-Type", "application/jsonp"), status: 415, body: mediaType},
-		"parameter twice":     {request: altered("Content-Type", "application/json; charset=utf-8; charset=UTF-8"), status: 200, body: `{"status":"ok"}`},
-		"empty parameters":    {request: altered("Content-Type", " Application/JSON ;;"), status: 200, body: `{"status":"ok"}`},
-		"parameter, no value": {request: altered("Content-Type", "application/json; charset"), status: 200, body: `{"status":"ok"}`},
-		"open quote":          {request: altered("Content-Type", `application/json; charset="utf-8`), status: 200, body: `{"status":"ok"}`},
-		"type joined":         {request: altered("Content-Type", "application/json, application/json"), status: 200, body: `{"status":"ok"}`},
-		"type after another":  {request: altered("Content-Type", "text/html, application/json"), status: 415, body: mediaType},
-		"two types":           {request: altered("Content-Type", "application/json", "application/json"), status: 415, body: mediaType},
-		"gzip":                {request: altered("Content-Encoding", "gzip"), status: 415, body: mediaType},
-		"second encoding":     {request: altered("Content-Encoding", "identity", "br"), status: 415, body: mediaType},
-		"no signature":        {request: altered("X-Signature"), status: 401, body: unauthorized},
-		"malformed signature": {request: altered("X-Signature", "00"), status: 401, body: unauthorized},
-		"malformed timestamp": {request: altered("X-Timestamp", "0"), status: 401, body: unauthorized},
-		"forged":              {request: altered("X-Timestamp", "1795176001"), status: 401, body: unauthorized},
-		"late":                {request: webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), status: 401, body: unauthorized},
-		"empty body":          {request: payload(""), status: 400, body: invalid},
-		"not JSON":            {request: payload("[{}"), status: 400, body: invalid},
-		"null":                {request: payload("null"), status: 400, body: invalid},
-		"array of numbers":    {request: payload("[1]"), status: 500, body: `{"status":"failed"}`},
+		{name: "array", request: payload("[" + form + "]"), status: 200, body: `{"status":"ok"}`},
+		{name: "object", request: payload(form), status: 200, body: `{"status":"ok"}`},
+		{name: "empty array", request: payload("[]"), status: 200, body: `{"status":"ok"}`},
+		{name: "parameters", request: altered("Content-Type", `application/json; charset="utf-8"`), status: 200, body: `{"status":"ok"}`},
+		{name: "upper-case type", request: altered("Content-Type", "Application/JSON"), status: 200, body: `{"status":"ok"}`},
+		{name: "identity", request: altered("Content-Encoding", "Identity"), status: 200, body: `{"status":"ok"}`},
+		{name: "GET", request: method("GET"), status: 405, body: `{"status":"method_not_allowed"}`},
+		{name: "post in lower case", request: method("post"), status: 405, body: `{"status":"method_not_allowed"}`},
+		{name: "no type", request: altered("Content-Type"), status: 415, body: mediaType},
+		{name: "form type", request: altered("Content-Type", "application/x-www-form-urlencoded"), status: 415, body: mediaType},
+		{name: "type with more", request: altered("Content-Type", "application/jsonp"), status: 415, body: mediaType},
+		{name: "parameter twice", request: altered("Content-Type", "application/json; charset=utf-8; charset=UTF-8"), status: 200, body: `{"status":"ok"}`},
+		{name: "empty parameters", request: altered("Content-Type", " Application/JSON ;;"), status: 200, body: `{"status":"ok"}`},
+		{name: "parameter, no value", request: altered("Content-Type", "application/json; charset"), status: 200, body: `{"status":"ok"}`},
+		{name: "open quote", request: altered("Content-Type", `application/json; charset="utf-8`), status: 200, body: `{"status":"ok"}`},
+		{name: "type joined", request: altered("Content-Type", "application/json, application/json"), status: 200, body: `{"status":"ok"}`},
+		{name: "type after another", request: altered("Content-Type", "text/html, application/json"), status: 415, body: mediaType},
+		{name: "two types", request: altered("Content-Type", "application/json", "application/json"), status: 415, body: mediaType},
+		{name: "gzip", request: altered("Content-Encoding", "gzip"), status: 415, body: mediaType},
+		{name: "second encoding", request: altered("Content-Encoding", "identity", "br"), status: 415, body: mediaType},
+		{name: "no signature", request: altered("X-Signature"), status: 401, body: unauthorized},
+		{name: "malformed signature", request: altered("X-Signature", "00"), status: 401, body: unauthorized},
+		{name: "malformed timestamp", request: altered("X-Timestamp", "0"), status: 401, body: unauthorized},
+		{name: "forged", request: altered("X-Timestamp", "1795176001"), status: 401, body: unauthorized},
+		{name: "late", request: webhooktest.NewRequest(target, secret, noon.Add(-301e9), []byte("[]")), status: 401, body: unauthorized},
+		{name: "empty body", request: payload(""), status: 400, body: invalid},
+		{name: "not JSON", request: payload("[{}"), status: 400, body: invalid},
+		{name: "null", request: payload("null"), status: 400, body: invalid},
+		{name: "array of numbers", request: payload("[1]"), status: 500, body: `{"status":"failed"}`},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			ran := 0
 			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: func(context.Context, *webhook.FormResponse) error {
 				ran++
@@ -87,26 +88,27 @@ func TestHandlerAnswers(t *testing.T) {
 	}
 }
 
-func TestHandlerSizes(t *testing.T) {
+func TestHandler_sizes(t *testing.T) {
 	const limit = 1000
 	newHandler := func(t *testing.T) *webhook.Handler {
 		return webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit}), webhook.Funcs{Default: ignore}, nil)
 	}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name   string
 		size   int
 		status int
 	}{
-		"0 B":       {size: 0, status: 400},
-		"1 B":       {size: 1, status: 400},
-		"limit":     {size: limit, status: 200},
-		"limit + 1": {size: limit + 1, status: 413},
+		{name: "0 B", size: 0, status: 400},
+		{name: "1 B", size: 1, status: 400},
+		{name: "limit", size: limit, status: 200},
+		{name: "limit + 1", size: limit + 1, status: 413},
 	} {
 		body := strings.Repeat("[", min(1, c.size)) + strings.Repeat(" ", max(0, c.size-2)) + strings.Repeat("]", max(0, min(1, c.size-1)))
 		require.Len(t, body, c.size)
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			require.Equal(t, c.status, serve(newHandler(t), body).Code)
 		})
-		t.Run(name+" byte by byte, of unknown length", func(t *testing.T) {
+		t.Run(c.name+" byte by byte, of unknown length", func(t *testing.T) {
 			r := webhooktest.NewRequest(target, secret, noon, []byte(body))
 			r.Body, r.ContentLength = io.NopCloser(&slowReader{body: body, pause: 99}), -1
 			require.Equal(t, c.status, serveRequest(newHandler(t), r).Code)
@@ -141,18 +143,19 @@ type brokenReader struct{ err error }
 
 func (r brokenReader) Read([]byte) (int, error) { return 0, r.err }
 
-func TestHandlerBrokenBodies(t *testing.T) {
-	for name, c := range map[string]struct {
+func TestHandler_brokenBodies(t *testing.T) {
+	for _, c := range []struct {
+		name   string
 		rest   io.Reader
 		status int
 	}{
-		"cut short":           {rest: brokenReader{io.ErrUnexpectedEOF}, status: 408},
-		"reset":               {rest: brokenReader{errors.New("read tcp 203.0.113.7: connection reset by peer")}, status: 408},
-		"limit of the router": {rest: brokenReader{&http.MaxBytesError{Limit: 10}}, status: 413},
-		"no progress":         {rest: brokenReader{}, status: 408},
-		"hardly any progress": {rest: &slowReader{body: "]", pause: 100}, status: 408},
+		{name: "cut short", rest: brokenReader{io.ErrUnexpectedEOF}, status: 408},
+		{name: "reset", rest: brokenReader{errors.New("read tcp 203.0.113.7: connection reset by peer")}, status: 408},
+		{name: "limit of the router", rest: brokenReader{&http.MaxBytesError{Limit: 10}}, status: 413},
+		{name: "no progress", rest: brokenReader{}, status: 408},
+		{name: "hardly any progress", rest: &slowReader{body: "]", pause: 100}, status: 408},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			var reported error
 			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{
 				OnError: func(_ context.Context, err error) { reported = err },
@@ -166,8 +169,8 @@ func TestHandlerBrokenBodies(t *testing.T) {
 	}
 }
 
-// TestBodyReadBefore has something before the handler that takes bytes of the body away.
-func TestBodyReadBefore(t *testing.T) {
+// TestHandler_bodyReadBefore has something before the handler that takes bytes of the body away.
+func TestHandler_bodyReadBefore(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		take     func(*http.Request)
@@ -181,23 +184,27 @@ func TestBodyReadBefore(t *testing.T) {
 		{name: "nothing", take: func(*http.Request) {}, status: 200},
 		{name: "forged", take: func(r *http.Request) { r.Header.Set("X-Signature", strings.Repeat("0", 64)) }, status: 401},
 	} {
-		for _, length := range []string{"known", "unknown"} {
-			var reported error
-			h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{
-				OnError: func(_ context.Context, err error) { reported = err },
-			})
-			r := payload(form)
-			if length == "unknown" {
-				if c.name == "a part" {
-					continue // nobody can know
-				}
-				r.ContentLength = -1
+		t.Run(c.name, func(t *testing.T) {
+			for _, length := range []string{"known", "unknown"} {
+				t.Run(length, func(t *testing.T) {
+					var reported error
+					h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, &webhook.HandlerOptions{
+						OnError: func(_ context.Context, err error) { reported = err },
+					})
+					r := payload(form)
+					if length == "unknown" {
+						if c.name == "a part" {
+							return // nobody can know
+						}
+						r.ContentLength = -1
+					}
+					c.take(r)
+					require.Equal(t, c.status, serveRequest(h, r).Code)
+					require.Equal(t, c.consumed, errors.Is(reported, webhook.ErrBodyConsumed), "%s: %v", c.name, reported)
+					require.Equal(t, c.status == 401, errors.Is(reported, webhook.ErrSignature))
+				})
 			}
-			c.take(r)
-			require.Equal(t, c.status, serveRequest(h, r).Code, c.name)
-			require.Equal(t, c.consumed, errors.Is(reported, webhook.ErrBodyConsumed), "%s: %v", c.name, reported)
-			require.Equal(t, c.status == 401, errors.Is(reported, webhook.ErrSignature), c.name)
-		}
+		})
 	}
 	_, err := newVerifier(t, nil).Verify(signed(secret, "1795176000", form), nil)
 	require.ErrorIs(t, err, webhook.ErrBodyConsumed)
@@ -205,7 +212,7 @@ func TestBodyReadBefore(t *testing.T) {
 	require.NoError(t, err, "an empty body that was signed so")
 }
 
-func TestNewHandlerPanics(t *testing.T) {
+func TestNewHandler_panics(t *testing.T) {
 	v := newVerifier(t, nil)
 	all := record(new([]string))
 	for _, one := range []webhook.Funcs{
@@ -216,18 +223,23 @@ func TestNewHandlerPanics(t *testing.T) {
 		require.NotNil(t, webhook.NewHandler(v, one, nil))
 	}
 	on := webhook.Funcs{Default: ignore}
-	for text, build := range map[string]func(){
-		"no Verifier":      func() { webhook.NewHandler(nil, on, nil) },
-		"no function":      func() { webhook.NewHandler(v, webhook.Funcs{}, nil) },
-		"negative Timeout": func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{Timeout: -1}) },
-		"ReplayTTL":        func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayTTL: -1}) },
-		"DisableReplayProtection together": func() {
+	for _, row := range []struct {
+		text  string
+		build func()
+	}{
+		{text: "no Verifier", build: func() { webhook.NewHandler(nil, on, nil) }},
+		{text: "no function", build: func() { webhook.NewHandler(v, webhook.Funcs{}, nil) }},
+		{text: "negative Timeout", build: func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{Timeout: -1}) }},
+		{text: "ReplayTTL", build: func() { webhook.NewHandler(v, on, &webhook.HandlerOptions{ReplayTTL: -1}) }},
+		{text: "DisableReplayProtection together", build: func() {
 			webhook.NewHandler(v, on, &webhook.HandlerOptions{DisableReplayProtection: true, ReplayStore: webhook.NewMemoryReplayStore(nil)})
-		},
+		}},
 	} {
-		func() {
-			defer func() { require.Contains(t, recover(), text) }()
-			build()
-		}()
+		t.Run(row.text, func(t *testing.T) {
+			func() {
+				defer func() { require.Contains(t, recover(), row.text) }()
+				row.build()
+			}()
+		})
 	}
 }

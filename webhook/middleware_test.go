@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMiddlewareBody has a body with a key that occurs twice. JavaScript takes the last value as a whole, encoding/json
+// TestMiddleware_body has a body with a key that occurs twice. JavaScript takes the last value as a whole, encoding/json
 // mixes the two. Someone on the way can add the first without touching what was signed.
-func TestMiddlewareBody(t *testing.T) {
+func TestMiddleware_body(t *testing.T) {
 	const sent = `[{"webhookEvent":"new_signature_pdf_individual_viewed","documentId":"d","viewedBy":{"name":"Ann < B"}}]`
 	const received = `[{"webhookEvent":"new_signature_pdf_individual_viewed","documentId":"d","viewedBy":{"email":"planted@example.com"},"viewedBy":{"name":"Ann \u003c B"}}]`
 	type viewed []struct{ ViewedBy struct{ Name, Email string } }
@@ -23,11 +23,11 @@ func TestMiddlewareBody(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(received), &mixed))
 	require.Equal(t, "planted@example.com", mixed[0].ViewedBy.Email, "what encoding/json reads from the bytes received")
 
-	for name, body := range map[string]string{"as sent": sent, "reformatted": received} {
-		t.Run(name, func(t *testing.T) {
+	for _, row := range []struct{ name, body string }{{name: "as sent", body: sent}, {name: "reformatted", body: received}} {
+		t.Run(row.name, func(t *testing.T) {
 			r := webhooktest.NewRequest(target, secret, noon, []byte(sent))
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-			r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(row.body)), int64(len(row.body))
+			r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(row.body)), nil }
 			r.TransferEncoding = []string{"chunked"}
 			original := r.Header.Clone()
 			passed := false
@@ -55,7 +55,7 @@ func TestMiddlewareBody(t *testing.T) {
 				verified, ok := webhook.VerifiedFromContext(r.Context())
 				require.True(t, ok)
 				require.Equal(t, sent, string(verified.Payload))
-				require.Equal(t, body != sent, verified.Reserialized)
+				require.Equal(t, row.body != sent, verified.Reserialized)
 				w.WriteHeader(http.StatusAccepted)
 			})), r)
 			require.True(t, passed)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReceive gives deliveries to one handler, one after the other.
-func TestReceive(t *testing.T) {
+// TestHandler_Receive gives deliveries to one handler, one after the other.
+func TestHandler_Receive(t *testing.T) {
 	ran := 0
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: func(context.Context, *webhook.FormResponse) error {
 		ran++
@@ -41,17 +41,19 @@ func TestReceive(t *testing.T) {
 		{name: "too large", header: signed(secret, "1795176000", form), body: strings.Repeat(" ", maxBody+1), status: 413, answer: `{"status":"too_large"}`},
 		{name: "undecodable", header: signed(secret, "1795176000", undecodable), body: undecodable, status: 500, answer: `{"status":"failed"}`},
 	} {
-		ran = 0
-		status, answer := h.Receive(t.Context(), c.header, []byte(c.body))
-		require.Equal(t, c.status, status, c.name)
-		require.Equal(t, c.answer, string(answer), c.name)
-		require.Equal(t, c.ran, ran, c.name)
+		t.Run(c.name, func(t *testing.T) {
+			ran = 0
+			status, answer := h.Receive(t.Context(), c.header, []byte(c.body))
+			require.Equal(t, c.status, status)
+			require.Equal(t, c.answer, string(answer))
+			require.Equal(t, c.ran, ran)
+		})
 	}
 }
 
-// TestParentDeadline has a request whose time ends before a function's does, as on a platform that stops a function
+// TestHandler_deadlineOfTheRequest has a request whose time ends before a function's does, as on a platform that stops a function
 // after a while, and one that has more time. Cancelling the request ends neither.
-func TestParentDeadline(t *testing.T) {
+func TestHandler_deadlineOfTheRequest(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		parent, want time.Duration
@@ -59,33 +61,35 @@ func TestParentDeadline(t *testing.T) {
 		{name: "earlier", parent: 3 * time.Second, want: 3 * time.Second},
 		{name: "later", parent: time.Hour, want: time.Minute},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			var left time.Duration
-			store := &fakeStore{}
-			h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
-				Default: func(ctx context.Context, _ webhook.Event) error {
-					deadline, ok := ctx.Deadline()
-					assert.True(t, ok)
-					left = time.Until(deadline)
-					begun := time.Now()
-					<-ctx.Done()
-					assert.Equal(t, c.want, time.Since(begun))
-					assert.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
-					return nil // what was done must be recorded all the same
-				},
-			}, &webhook.HandlerOptions{Timeout: time.Minute, ReplayStore: store})
-			store.done = func(ctx context.Context) error { return ctx.Err() }
-			ctx, cancel := context.WithTimeout(t.Context(), c.parent)
-			defer cancel()
-			status, _ := h.Receive(ctx, webhooktest.NewRequest(target, secret, noon, []byte(form)).Header, []byte(form))
-			require.Equal(t, 200, status, c.name)
-			require.Equal(t, c.want, left, c.name)
-			require.Equal(t, []string{"begin", "done"}, store.calls, c.name)
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var left time.Duration
+				store := &fakeStore{}
+				h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
+					Default: func(ctx context.Context, _ webhook.Event) error {
+						deadline, ok := ctx.Deadline()
+						assert.True(t, ok)
+						left = time.Until(deadline)
+						begun := time.Now()
+						<-ctx.Done()
+						assert.Equal(t, c.want, time.Since(begun))
+						assert.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
+						return nil // what was done must be recorded all the same
+					},
+				}, &webhook.HandlerOptions{Timeout: time.Minute, ReplayStore: store})
+				store.done = func(ctx context.Context) error { return ctx.Err() }
+				ctx, cancel := context.WithTimeout(t.Context(), c.parent)
+				defer cancel()
+				status, _ := h.Receive(ctx, webhooktest.NewRequest(target, secret, noon, []byte(form)).Header, []byte(form))
+				require.Equal(t, 200, status)
+				require.Equal(t, c.want, left)
+				require.Equal(t, []string{"begin", "done"}, store.calls)
+			})
 		})
 	}
 }
 
-func TestVerifierEvents(t *testing.T) {
+func TestVerifier_Events(t *testing.T) {
 	v := newVerifier(t, nil)
 	body := []byte(`[` + form + `,{"webhookEvent":"new_thing"}]`)
 	events, err := v.Events(signed(secret, "1795176000", string(body)), body)

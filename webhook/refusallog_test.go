@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -30,9 +31,9 @@ func refusers(t *testing.T, log *slog.Logger, onError func(context.Context, erro
 	}
 }
 
-// TestRefusalsInTheLog has a crowd of strangers: five lines a minute are at warn level, and the next one says how many
+// TestHandler_refusalsInTheLog has a crowd of strangers: five lines a minute are at warn level, and the next one says how many
 // were not. A genuine delivery that is late has lines of its own.
-func TestRefusalsInTheLog(t *testing.T) {
+func TestHandler_refusalsInTheLog(t *testing.T) {
 	for name := range refusers(t, slog.Default(), nil) {
 		synctest.Test(t, func(t *testing.T) {
 			var log bytes.Buffer
@@ -76,7 +77,9 @@ func TestRefusedError(t *testing.T) {
 	serve(h, "no JSON")
 	require.Len(t, told, 3)
 	for i, want := range []int{401, 405, 400} {
-		require.Equal(t, want, told[i].(*webhook.RefusedError).Status)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			require.Equal(t, want, told[i].(*webhook.RefusedError).Status)
+		})
 	}
 	require.ErrorIs(t, told[0], webhook.ErrSignature)
 	require.ErrorIs(t, told[2], webhook.ErrPayload)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplayKeys has the keys of three equal events and another one. Stores that are shared keep them across versions.
-func TestReplayKeys(t *testing.T) {
+// TestReplayKey has the keys of three equal events and another one. Stores that are shared keep them across versions.
+func TestReplayKey(t *testing.T) {
 	var keys []string
 	store := &fakeStore{begin: func(_ context.Context, key webhook.ReplayKey) (webhook.ReplayState, error) {
 		keys = append(keys, key.String())
@@ -40,17 +40,19 @@ func TestReplayKeys(t *testing.T) {
 		want = append(want, hex.EncodeToString(first[:]), hex.EncodeToString(other[:]))
 	}
 	for _, events := range []int{2, 31, 32, 33, 80} {
-		keys = nil
-		require.Equal(t, 200, serve(h, array(large[:events]...)).Code)
-		require.Equal(t, want[:events], keys, "a delivery of %d", events)
+		t.Run(fmt.Sprint(events), func(t *testing.T) {
+			keys = nil
+			require.Equal(t, 200, serve(h, array(large[:events]...)).Code)
+			require.Equal(t, want[:events], keys, "a delivery of %d", events)
 
-		parsed, err := webhook.Parse([]byte(array(large[:events]...)))
-		require.NoError(t, err)
-		var exported []string
-		for _, key := range webhook.ReplayKeys(parsed) {
-			exported = append(exported, key.String())
-		}
-		require.Equal(t, keys, exported, "ReplayKeys of a delivery of %d", events)
+			parsed, err := webhook.Parse([]byte(array(large[:events]...)))
+			require.NoError(t, err)
+			var exported []string
+			for _, key := range webhook.ReplayKeys(parsed) {
+				exported = append(exported, key.String())
+			}
+			require.Equal(t, keys, exported, "ReplayKeys of a delivery of %d", events)
+		})
 	}
 	require.Empty(t, webhook.ReplayKeys(nil))
 }

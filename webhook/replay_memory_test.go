@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -25,8 +26,8 @@ func replayKey(n int) (key webhook.ReplayKey) {
 	return key
 }
 
-// TestMemoryReplayStoreFull fills a store of three.
-func TestMemoryReplayStoreFull(t *testing.T) {
+// TestMemoryReplayStore_full fills a store of three.
+func TestMemoryReplayStore_full(t *testing.T) {
 	clock := webhooktest.NewClock(noon)
 	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: 3, Now: clock.Now})
 	begin := func(n int) (webhook.ReplayState, error) { return s.Begin(t.Context(), replayKey(n), time.Hour) }
@@ -69,29 +70,31 @@ func TestMemoryReplayStoreFull(t *testing.T) {
 	run(6)
 }
 
-// TestMemoryReplayStoreForEver has durations that reach beyond the end of time.
-func TestMemoryReplayStoreForEver(t *testing.T) {
+// TestMemoryReplayStore_longDurations has durations that reach beyond the end of time.
+func TestMemoryReplayStore_longDurations(t *testing.T) {
 	clock := webhooktest.NewClock(noon)
 	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now})
 	for n, since := range []time.Duration{time.Second, -time.Hour} {
-		clock.Advance(since)
-		for _, want := range []webhook.ReplayState{webhook.ReplayFresh, webhook.ReplayBusy, webhook.ReplayBusy} {
-			state, err := s.Begin(t.Context(), replayKey(n), math.MaxInt64)
+		t.Run(fmt.Sprint(since), func(t *testing.T) {
+			clock.Advance(since)
+			for _, want := range []webhook.ReplayState{webhook.ReplayFresh, webhook.ReplayBusy, webhook.ReplayBusy} {
+				state, err := s.Begin(t.Context(), replayKey(n), math.MaxInt64)
+				require.NoError(t, err)
+				require.Equal(t, want, state)
+				clock.Advance(10 * 365 * 24 * time.Hour)
+			}
+			require.NoError(t, s.Done(t.Context(), replayKey(n), math.MaxInt64))
+			state, err := s.Begin(t.Context(), replayKey(n), time.Hour)
 			require.NoError(t, err)
-			require.Equal(t, want, state)
-			clock.Advance(10 * 365 * 24 * time.Hour)
-		}
-		require.NoError(t, s.Done(t.Context(), replayKey(n), math.MaxInt64))
-		state, err := s.Begin(t.Context(), replayKey(n), time.Hour)
-		require.NoError(t, err)
-		require.Equal(t, webhook.ReplayDone, state)
-		clock.Advance(-30 * 365 * 24 * time.Hour)
+			require.Equal(t, webhook.ReplayDone, state)
+			clock.Advance(-30 * 365 * 24 * time.Hour)
+		})
 	}
 }
 
-// TestMemoryReplayStoreAgainstModel compares 50,000 random calls with a map that is never full: of few keys that come
+// TestMemoryReplayStore_againstModel compares 50,000 random calls with a map that is never full: of few keys that come
 // often, and of so many that the store grows several times and forgets most of them again.
-func TestMemoryReplayStoreAgainstModel(t *testing.T) {
+func TestMemoryReplayStore_againstModel(t *testing.T) {
 	t.Run("few", func(t *testing.T) { compareWithModel(t, 150, 100) })
 	if !testing.Short() {
 		t.Run("many", func(t *testing.T) { compareWithModel(t, 20_000, 10_000) })
@@ -136,9 +139,9 @@ func compareWithModel(t *testing.T, keys, seconds int) {
 	}
 }
 
-// TestMemoryReplayStoreMemory fills a store and lets three times as many events come and go. Each is
+// TestMemoryReplayStore_memory fills a store and lets three times as many events come and go. Each is
 // known for as long as it should be, and the memory stays what the documentation says.
-func TestMemoryReplayStoreMemory(t *testing.T) {
+func TestMemoryReplayStore_memory(t *testing.T) {
 	const size = 20_000
 	clock := webhooktest.NewClock(noon)
 	before := liveHeap()
@@ -165,6 +168,6 @@ func TestMemoryReplayStoreMemory(t *testing.T) {
 	require.Equal(t, webhook.ReplayFresh, state, "one that had to make room")
 }
 
-func TestNewMemoryReplayStorePanics(t *testing.T) {
+func TestNewMemoryReplayStore_panics(t *testing.T) {
 	require.Panics(t, func() { webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{MaxEvents: -1}) })
 }

@@ -37,25 +37,27 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func (e *endless) Close() error { return nil }
 
-// TestHugeBody streams 100 MB without and with an announced length.
-func TestHugeBody(t *testing.T) {
+// TestHandler_hugeBody streams 100 MB without and with an announced length.
+func TestHandler_hugeBody(t *testing.T) {
 	const size = 100 << 20
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	for _, announced := range []int64{-1, size, 10} {
-		body := &endless{size: size}
-		r := webhooktest.NewRequest(target, secret, noon, nil)
-		r.Body, r.ContentLength = body, announced
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		requireAnswer(t, serveRequest(h, r), 413, `{"status":"too_large"}`)
-		runtime.ReadMemStats(&after)
-		require.LessOrEqual(t, body.read, int64(maxBody+1), "bytes read of a body announced as %d", announced)
-		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "bytes allocated for a body announced as %d", announced)
+		t.Run(fmt.Sprint(announced), func(t *testing.T) {
+			body := &endless{size: size}
+			r := webhooktest.NewRequest(target, secret, noon, nil)
+			r.Body, r.ContentLength = body, announced
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			requireAnswer(t, serveRequest(h, r), 413, `{"status":"too_large"}`)
+			runtime.ReadMemStats(&after)
+			require.LessOrEqual(t, body.read, int64(maxBody+1), "bytes read of a body announced as %d", announced)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "bytes allocated for a body announced as %d", announced)
+		})
 	}
 }
 
-// TestAnnouncedBody announces the largest body allowed and sends little of it.
-func TestAnnouncedBody(t *testing.T) {
+// TestHandler_announcedBody announces the largest body allowed and sends little of it.
+func TestHandler_announcedBody(t *testing.T) {
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	r := webhooktest.NewRequest(target, secret, noon, nil)
 	r.Body, r.ContentLength = io.NopCloser(strings.NewReader("[")), maxBody
@@ -66,24 +68,29 @@ func TestAnnouncedBody(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(128<<10))
 }
 
-// TestRefusedBeforeReading has requests that cannot be genuine whatever their body is.
-func TestRefusedBeforeReading(t *testing.T) {
+// TestHandler_refusesBeforeReading has requests that cannot be genuine whatever their body is.
+func TestHandler_refusesBeforeReading(t *testing.T) {
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
-	for name, edit := range map[string]func(*http.Request){
-		"no signature":        func(r *http.Request) { r.Header.Del("X-Signature") },
-		"malformed signature": func(r *http.Request) { r.Header.Set("X-Signature", "00") },
-		"repeated timestamp":  func(r *http.Request) { r.Header.Add("X-Timestamp", "1795176000") },
-		"malformed timestamp": func(r *http.Request) { r.Header.Set("X-Timestamp", "now") },
-		"method":              func(r *http.Request) { r.Method = http.MethodPut },
-		"media type":          func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") },
-		"announced length":    func(r *http.Request) { r.ContentLength = maxBody + 1 },
+	for _, row := range []struct {
+		name string
+		edit func(*http.Request)
+	}{
+		{name: "no signature", edit: func(r *http.Request) { r.Header.Del("X-Signature") }},
+		{name: "malformed signature", edit: func(r *http.Request) { r.Header.Set("X-Signature", "00") }},
+		{name: "repeated timestamp", edit: func(r *http.Request) { r.Header.Add("X-Timestamp", "1795176000") }},
+		{name: "malformed timestamp", edit: func(r *http.Request) { r.Header.Set("X-Timestamp", "now") }},
+		{name: "method", edit: func(r *http.Request) { r.Method = http.MethodPut }},
+		{name: "media type", edit: func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }},
+		{name: "announced length", edit: func(r *http.Request) { r.ContentLength = maxBody + 1 }},
 	} {
-		body := &endless{size: 1000}
-		r := webhooktest.NewRequest(target, secret, noon, nil)
-		r.Body = body
-		edit(r)
-		require.NotEqual(t, 200, serveRequest(h, r).Code, name)
-		require.Zero(t, body.read, "bytes read of a request with a wrong %s", name)
+		t.Run(row.name, func(t *testing.T) {
+			body := &endless{size: 1000}
+			r := webhooktest.NewRequest(target, secret, noon, nil)
+			r.Body = body
+			row.edit(r)
+			require.NotEqual(t, 200, serveRequest(h, r).Code)
+			require.Zero(t, body.read, "bytes read of a request with a wrong %s", row.name)
+		})
 	}
 }
 
@@ -108,8 +115,8 @@ func (g *gated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestForgedCrowd has 1,000 forged requests under way at one time, and 50 genuine ones among them.
-func TestForgedCrowd(t *testing.T) {
+// TestHandler_manyForgedRequests has 1,000 forged requests under way at one time, and 50 genuine ones among them.
+func TestHandler_manyForgedRequests(t *testing.T) {
 	const forged, genuine = 1_000, 50
 	var ran atomic.Int32
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(context.Context, webhook.Event) error {
@@ -151,8 +158,8 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestPooledMemory keeps what came out of one delivery while others go through the same buffers.
-func TestPooledMemory(t *testing.T) {
+// TestHandler_reusedBuffers keeps what came out of one delivery while others go through the same buffers.
+func TestHandler_reusedBuffers(t *testing.T) {
 	var kept []webhook.Event
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: func(_ context.Context, ev webhook.Event) error {
 		kept = append(kept, ev)
@@ -195,8 +202,8 @@ func (l *pipeListener) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// TestSenderHangsUp closes the connection while the second of three functions runs.
-func TestSenderHangsUp(t *testing.T) {
+// TestHandler_senderHangsUp closes the connection while the second of three functions runs.
+func TestHandler_senderHangsUp(t *testing.T) {
 	hungUp, finished := make(chan struct{}), make(chan struct{})
 	var ran []string
 	var requestEnded bool
@@ -232,44 +239,53 @@ type requestKey struct{}
 func requestOf(ctx context.Context) context.Context { return ctx.Value(requestKey{}).(context.Context) }
 
 // Where the header alone decides, the answer does not wait for a body that is announced and not sent.
-func TestAnswerBeforeTheBody(t *testing.T) {
+func TestHandler_respondsBeforeTheBody(t *testing.T) {
 	v := newVerifier(t, nil)
-	for name, h := range map[string]http.Handler{
-		"handler":      webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil),
-		"zero handler": &webhook.Handler{},
-		"middleware":   v.Middleware(nil)(http.NotFoundHandler()),
+	for _, row := range []struct {
+		name string
+		h    http.Handler
+	}{
+		{name: "handler", h: webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil)},
+		{name: "zero handler", h: &webhook.Handler{}},
+		{name: "middleware", h: v.Middleware(nil)(http.NotFoundHandler())},
 	} {
-		server := httptest.NewServer(h)
-		defer server.Close()
-		for _, c := range []struct {
-			request string
-			status  int
-		}{
-			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[", 401},
-			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", 401},
-			{"POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n", 413},
-		} {
-			conn, err := net.Dial("tcp", server.Listener.Addr().String())
-			require.NoError(t, err)
-			defer conn.Close() // before the server, which waits for it
-			require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
-			_, err = io.WriteString(conn, c.request)
-			require.NoError(t, err)
-			w, err := http.ReadResponse(bufio.NewReader(conn), nil)
-			require.NoError(t, err, "%s %s", name, c.request)
-			if name == "zero handler" {
-				c.status = 500
+		t.Run(row.name, func(t *testing.T) {
+			server := httptest.NewServer(row.h)
+			defer server.Close()
+			for _, c := range []struct {
+				request string
+				status  int
+			}{
+				{request: "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n[", status: 401},
+				{request: "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", status: 401},
+				{request: "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n", status: 413},
+			} {
+				t.Run(c.request, func(t *testing.T) {
+					conn, err := net.Dial("tcp", server.Listener.Addr().String())
+					require.NoError(t, err)
+					defer conn.Close() // before the server, which waits for it
+					require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
+					_, err = io.WriteString(conn, c.request)
+					require.NoError(t, err)
+					w, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					require.NoError(t, err, "%s %s", row.name, c.request)
+					if row.name == "zero handler" {
+						c.status = 500
+					}
+					require.Equal(t, c.status, w.StatusCode, "%s %s", row.name, c.request)
+					require.True(t, w.Close)
+				})
 			}
-			require.Equal(t, c.status, w.StatusCode, "%s %s", name, c.request)
-			require.True(t, w.Close)
-		}
+		})
 	}
 	// With no body, or one that was read, the connection can be used again.
 	for _, body := range []string{"", "[]"} {
-		r := httptest.NewRequest("GET", target, strings.NewReader(body))
-		if body != "" {
-			r = webhooktest.NewRequest(target, "another secret", noon, []byte(body))
-		}
-		require.Empty(t, serveRequest(webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil), r).Header().Get("Connection"))
+		t.Run(body, func(t *testing.T) {
+			r := httptest.NewRequest("GET", target, strings.NewReader(body))
+			if body != "" {
+				r = webhooktest.NewRequest(target, "another secret", noon, []byte(body))
+			}
+			require.Empty(t, serveRequest(webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil), r).Header().Get("Connection"))
+		})
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIdleConnections opens connections that announce a body and send none of it. Each may hold little more than one of a
+// TestHandler_idleConnections opens connections that announce a body and send none of it. Each may hold little more than one of a
 // server whose handler only reads.
-func TestIdleConnections(t *testing.T) {
+func TestHandler_idleConnections(t *testing.T) {
 	const connections = 250
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{Default: ignore}, nil)
 	for range 50 {

@@ -64,9 +64,9 @@ func (r *told) outcomes() (all []string) {
 	return all
 }
 
-// TestNothingIsLostInSilence has every way in which events are received and not run. Each is reported once, with its
+// TestHandler_reportsEachEventNotRun has every way in which events are received and not run. Each is reported once, with its
 // index, type and subject, to OnError, to OnEvent and in the log.
-func TestNothingIsLostInSilence(t *testing.T) {
+func TestHandler_reportsEachEventNotRun(t *testing.T) {
 	broken := errors.New("connection refused")
 	const misfit = `{"webhookEvent":"new_form_response","formResponseId":"9","formId":[]}`
 	for _, c := range []struct {
@@ -180,8 +180,8 @@ func TestNothingIsLostInSilence(t *testing.T) {
 	}
 }
 
-// TestOnEvent has an event of every outcome in one delivery and looks at durations.
-func TestOnEvent(t *testing.T) {
+// TestHandlerOptions_OnEvent has an event of every outcome in one delivery and looks at durations.
+func TestHandlerOptions_OnEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told told
 		opts := told.options()
@@ -212,8 +212,8 @@ func TestOnEvent(t *testing.T) {
 	})
 }
 
-// TestOverTime has a request whose time is over after the first of three events: the others wait for another delivery.
-func TestOverTime(t *testing.T) {
+// TestHandler_requestTimeIsOver has a request whose time is over after the first of three events: the others wait for another delivery.
+func TestHandler_requestTimeIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told told
 		h := webhook.NewHandler(newVerifier(t, &webhook.VerifierOptions{Tolerance: -1}), webhook.Funcs{
@@ -232,9 +232,9 @@ func TestOverTime(t *testing.T) {
 	})
 }
 
-// TestGoexit has functions that end their goroutine, as FailNow does in a test. Their siblings run all the same, the
+// TestFuncs_goexit has functions that end their goroutine, as FailNow does in a test. Their siblings run all the same, the
 // sender gets its answer, and no claim stays.
-func TestGoexit(t *testing.T) {
+func TestFuncs_goexit(t *testing.T) {
 	newHandler := func(t *testing.T, told *told, ran *[]string) *webhook.Handler {
 		return webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: func(_ context.Context, ev *webhook.FormResponse) error {
 			*ran = append(*ran, ev.FormResponseID)
@@ -260,13 +260,15 @@ func TestGoexit(t *testing.T) {
 			status int
 			body   string
 		}{{status: 500, body: `{"status":"failed"}`}, {status: 200, body: `{"status":"ok"}`}} {
-			res, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, []byte(body)))
-			require.NoError(t, err)
-			answer, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
-			res.Body.Close()
-			require.Equal(t, want.status, res.StatusCode)
-			require.Equal(t, want.body, string(answer))
+			t.Run(want.body, func(t *testing.T) {
+				res, err := server.Client().Do(webhooktest.NewRequest(server.URL, secret, noon, []byte(body)))
+				require.NoError(t, err)
+				answer, err := io.ReadAll(res.Body)
+				require.NoError(t, err)
+				res.Body.Close()
+				require.Equal(t, want.status, res.StatusCode)
+				require.Equal(t, want.body, string(answer))
+			})
 		}
 		check(t, &told, ran)
 	})
@@ -283,8 +285,8 @@ func TestGoexit(t *testing.T) {
 	})
 }
 
-// TestPanicInAHook goes to whoever set the hook, and leaves no claim behind.
-func TestPanicInAHook(t *testing.T) {
+// TestHandlerOptions_panicInAHook goes to whoever set the hook, and leaves no claim behind.
+func TestHandlerOptions_panicInAHook(t *testing.T) {
 	calls := 0
 	h := webhook.NewHandler(newVerifier(t, nil), webhook.Funcs{FormResponse: func(context.Context, *webhook.FormResponse) error {
 		if calls++; calls == 1 {
@@ -299,22 +301,24 @@ func TestPanicInAHook(t *testing.T) {
 }
 
 // The sender chooses types and ids: of a long or odd one, errors and the log have a bounded, printable part.
-func TestTypesAndIDsArePrintedBounded(t *testing.T) {
+func TestHandler_boundsTypesAndIDs(t *testing.T) {
 	for _, c := range []struct{ given, want string }{
-		{"new_thing", "new_thing"},
-		{"né w", "né w"},
-		{strings.Repeat("x", 100), strings.Repeat("x", 100)},
-		{strings.Repeat("x", 500_000), strings.Repeat("x", 100) + "…"},
-		{strings.Repeat("x", 99) + "éé", strings.Repeat("x", 99) + "…"},
-		{"a\nlevel=ERROR\x1b[2J\u2028b\"", `a\nlevel=ERROR\x1b[2J\u2028b\"`},
+		{given: "new_thing", want: "new_thing"},
+		{given: "né w", want: "né w"},
+		{given: strings.Repeat("x", 100), want: strings.Repeat("x", 100)},
+		{given: strings.Repeat("x", 500_000), want: strings.Repeat("x", 100) + "…"},
+		{given: strings.Repeat("x", 99) + "éé", want: strings.Repeat("x", 99) + "…"},
+		{given: "a\nlevel=ERROR\x1b[2J\u2028b\"", want: `a\nlevel=ERROR\x1b[2J\u2028b\"`},
 	} {
-		given, err := json.Marshal(c.given)
-		require.NoError(t, err)
-		var r told
-		on := webhook.Funcs{Default: func(context.Context, webhook.Event) error { return errors.New("disk full") }}
-		serve(webhook.NewHandler(newVerifier(t, nil), on, r.options()), fmt.Sprintf(`{"webhookEvent":%s,"documentId":%[1]s}`, given))
-		require.Equal(t, []string{fmt.Sprintf("event 0 (%s %[1]s): disk full", c.want)}, r.errors)
-		require.Less(t, r.log.Len(), 600)
-		require.NotContains(t, r.log.String(), "\x1b")
+		t.Run(c.given, func(t *testing.T) {
+			given, err := json.Marshal(c.given)
+			require.NoError(t, err)
+			var r told
+			on := webhook.Funcs{Default: func(context.Context, webhook.Event) error { return errors.New("disk full") }}
+			serve(webhook.NewHandler(newVerifier(t, nil), on, r.options()), fmt.Sprintf(`{"webhookEvent":%s,"documentId":%[1]s}`, given))
+			require.Equal(t, []string{fmt.Sprintf("event 0 (%s %[1]s): disk full", c.want)}, r.errors)
+			require.Less(t, r.log.Len(), 600)
+			require.NotContains(t, r.log.String(), "\x1b")
+		})
 	}
 }

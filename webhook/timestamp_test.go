@@ -29,8 +29,10 @@ func TestParseTimestamp(t *testing.T) {
 
 	seen = nil
 	for _, text := range []string{"", "a[", "{Z", "1\n", "é", strings.Repeat("1", 65)} {
-		_, err := v.Verify(signed(secret, text, "[]"), []byte("[]"))
-		require.ErrorIs(t, err, webhook.ErrHeaderMalformed, "timestamp %q", text)
+		t.Run(text, func(t *testing.T) {
+			_, err := v.Verify(signed(secret, text, "[]"), []byte("[]"))
+			require.ErrorIs(t, err, webhook.ErrHeaderMalformed, "timestamp %q", text)
+		})
 	}
 	require.Empty(t, seen, "timestamps that ParseTimestamp should not have been asked about")
 }
@@ -38,21 +40,29 @@ func TestParseTimestamp(t *testing.T) {
 // TestParseTimestampAcceptsAnyForm has forms that a service could use, with full stops, quotes and offsets in them.
 func TestParseTimestampAcceptsAnyForm(t *testing.T) {
 	for _, text := range []string{"1795176000.5", "2026-11-20T12:00:00.5+00:00", "a.b", `"2026"`, "t=1.", ".", strings.Repeat("1", 64)} {
-		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, ParseTimestamp: func(s string) (time.Time, error) {
-			require.Equal(t, text, s)
-			return noon, nil
-		}})
-		for _, body := range []string{"[]", "{}", " \t\r\n[{}]"} {
-			_, err := v.Verify(signed(secret, text, body), []byte(body))
-			require.NoError(t, err, "%q.%q", text, body)
-		}
-		for _, body := range []string{"", " ", "1", "x[", "\v[]", "\ufeff[]"} {
-			_, err := v.Verify(signed(secret, text, body), []byte(body))
-			require.ErrorIs(t, err, webhook.ErrPayload, "%q.%q", text, body)
-		}
+		t.Run(text, func(t *testing.T) {
+			v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, ParseTimestamp: func(s string) (time.Time, error) {
+				require.Equal(t, text, s)
+				return noon, nil
+			}})
+			for _, body := range []string{"[]", "{}", " \t\r\n[{}]"} {
+				t.Run(body, func(t *testing.T) {
+					_, err := v.Verify(signed(secret, text, body), []byte(body))
+					require.NoError(t, err, "%q.%q", text, body)
+				})
+			}
+			for _, body := range []string{"", " ", "1", "x[", "\v[]", "\ufeff[]"} {
+				t.Run(body, func(t *testing.T) {
+					_, err := v.Verify(signed(secret, text, body), []byte(body))
+					require.ErrorIs(t, err, webhook.ErrPayload, "%q.%q", text, body)
+				})
+			}
+		})
 	}
 	for _, body := range []string{"", "x"} {
-		_, err := newVerifier(t, nil).Verify(signed(secret, "1795176000", body), []byte(body))
-		require.NoError(t, err, "without ParseTimestamp a body need not be JSON")
+		t.Run(body, func(t *testing.T) {
+			_, err := newVerifier(t, nil).Verify(signed(secret, "1795176000", body), []byte(body))
+			require.NoError(t, err, "without ParseTimestamp a body need not be JSON")
+		})
 	}
 }

@@ -44,41 +44,44 @@ func TestVerifyRefuses(t *testing.T) {
 	const body = `[{"webhookEvent":"new_form_response","respondentEmail":"ann@example.com"}]`
 	good := signed(secret, "1795176000", body)
 	signature := good["X-Signature"][0]
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name   string
 		header http.Header
 		body   string
 		want   error
 		text   string
 	}{
-		"no signature":         {header: http.Header{"X-Timestamp": good["X-Timestamp"]}, body: body, want: webhook.ErrHeaderMissing, text: "X-Signature"},
-		"no timestamp":         {header: http.Header{"X-Signature": good["X-Signature"]}, body: body, want: webhook.ErrHeaderMissing, text: "X-Timestamp"},
-		"two signatures":       {header: header(signature, signature, "1795176000"), body: body, want: webhook.ErrHeaderRepeated, text: "X-Signature"},
-		"two timestamps":       {header: http.Header{"X-Signature": {signature}, "X-Timestamp": {"1795176000", "1795176000"}}, body: body, want: webhook.ErrHeaderRepeated, text: "X-Timestamp"},
-		"empty signature":      {header: header("", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
-		"upper-case signature": {header: header(strings.ToUpper(signature), "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "lower-case"},
-		"short signature":      {header: header(signature[:62], "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
-		"long signature":       {header: header(signature+"00", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
-		"signature not hex":    {header: header(signature[:63]+"g", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
-		"prefixed signature":   {header: header("sha256="+signature, "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
-		"other signature":      {header: header("0"+signature[:63], "1795176000"), body: body, want: webhook.ErrSignature},
-		"other timestamp":      {header: header(signature, "1795176001"), body: body, want: webhook.ErrSignature},
-		"other body":           {header: good, body: strings.Replace(body, "ann", "bob", 1), want: webhook.ErrSignature},
-		"body not JSON":        {header: good, body: "x", want: webhook.ErrSignature},
-		"empty body":           {header: good, body: "", want: webhook.ErrSignature},
-		"other secret":         {header: signed("another secret", "1795176000", body), body: body, want: webhook.ErrSignature},
-		"late":                 {header: signed(secret, "1795175699", body), body: body, want: webhook.ErrTimestamp, text: "5m1s behind the clock, 5m0s allowed"},
-		"early":                {header: signed(secret, "1795176301", body), body: body, want: webhook.ErrTimestamp, text: "5m1s ahead of the clock, 5m0s allowed"},
-		"late and forged":      {header: signed("another secret", "1795175699", body), body: body, want: webhook.ErrSignature},
-		"too large":            {header: good, body: body + strings.Repeat(" ", 200), want: webhook.ErrTooLarge, text: "more than 174 bytes, see VerifierOptions.MaxBody"},
+		{name: "no signature", header: http.Header{"X-Timestamp": good["X-Timestamp"]}, body: body, want: webhook.ErrHeaderMissing, text: "X-Signature"},
+		{name: "no timestamp", header: http.Header{"X-Signature": good["X-Signature"]}, body: body, want: webhook.ErrHeaderMissing, text: "X-Timestamp"},
+		{name: "two signatures", header: header(signature, signature, "1795176000"), body: body, want: webhook.ErrHeaderRepeated, text: "X-Signature"},
+		{name: "two timestamps", header: http.Header{"X-Signature": {signature}, "X-Timestamp": {"1795176000", "1795176000"}}, body: body, want: webhook.ErrHeaderRepeated, text: "X-Timestamp"},
+		{name: "empty signature", header: header("", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		{name: "upper-case signature", header: header(strings.ToUpper(signature), "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "lower-case"},
+		{name: "short signature", header: header(signature[:62], "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		{name: "long signature", header: header(signature+"00", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		{name: "signature not hex", header: header(signature[:63]+"g", "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		{name: "prefixed signature", header: header("sha256="+signature, "1795176000"), body: body, want: webhook.ErrHeaderMalformed, text: "X-Signature"},
+		{name: "other signature", header: header("0"+signature[:63], "1795176000"), body: body, want: webhook.ErrSignature},
+		{name: "other timestamp", header: header(signature, "1795176001"), body: body, want: webhook.ErrSignature},
+		{name: "other body", header: good, body: strings.Replace(body, "ann", "bob", 1), want: webhook.ErrSignature},
+		{name: "body not JSON", header: good, body: "x", want: webhook.ErrSignature},
+		{name: "empty body", header: good, body: "", want: webhook.ErrSignature},
+		{name: "other secret", header: signed("another secret", "1795176000", body), body: body, want: webhook.ErrSignature},
+		{name: "late", header: signed(secret, "1795175699", body), body: body, want: webhook.ErrTimestamp, text: "5m1s behind the clock, 5m0s allowed"},
+		{name: "early", header: signed(secret, "1795176301", body), body: body, want: webhook.ErrTimestamp, text: "5m1s ahead of the clock, 5m0s allowed"},
+		{name: "late and forged", header: signed("another secret", "1795175699", body), body: body, want: webhook.ErrSignature},
+		{name: "too large", header: good, body: body + strings.Repeat(" ", 200), want: webhook.ErrTooLarge, text: "more than 174 bytes, see VerifierOptions.MaxBody"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: len(body) + 100})
 			got, err := v.Verify(c.header, []byte(c.body))
 			require.ErrorIs(t, err, c.want)
 			require.ErrorContains(t, err, c.text)
 			require.Zero(t, got)
 			for _, private := range []string{secret, signature, "ann@"} {
-				require.NotContains(t, err.Error(), private)
+				t.Run(private, func(t *testing.T) {
+					require.NotContains(t, err.Error(), private)
+				})
 			}
 		})
 	}
@@ -87,10 +90,12 @@ func TestVerifyRefuses(t *testing.T) {
 // TestVerifyMaxBody has a body of exactly the limit, and a limit beyond which there is no number.
 func TestVerifyMaxBody(t *testing.T) {
 	for _, limit := range []int{2, math.MaxInt} {
-		v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit})
-		_, err := v.Verify(signed(secret, "1795176000", "[]"), []byte("[]"))
-		require.NoError(t, err)
-		requireAnswer(t, serve(webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil), "[]"), 200, `{"status":"ok"}`)
+		t.Run(fmt.Sprint(limit), func(t *testing.T) {
+			v := newVerifier(t, &webhook.VerifierOptions{Now: atNoon, MaxBody: limit})
+			_, err := v.Verify(signed(secret, "1795176000", "[]"), []byte("[]"))
+			require.NoError(t, err)
+			requireAnswer(t, serve(webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil), "[]"), 200, `{"status":"ok"}`)
+		})
 	}
 }
 
@@ -124,17 +129,21 @@ func TestVerifyTolerance(t *testing.T) {
 // TestVerifyFarTimestamps has timestamps whose distance from the clock does not fit into a time.Duration.
 func TestVerifyFarTimestamps(t *testing.T) {
 	for _, timestamp := range []string{"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z"} {
-		_, err := newVerifier(t, nil).Verify(signed(secret, timestamp, "[]"), []byte("[]"))
-		require.ErrorIs(t, err, webhook.ErrTimestamp, timestamp)
+		t.Run(timestamp, func(t *testing.T) {
+			_, err := newVerifier(t, nil).Verify(signed(secret, timestamp, "[]"), []byte("[]"))
+			require.ErrorIs(t, err, webhook.ErrTimestamp)
+		})
 	}
 }
 
 func TestVerifySecrets(t *testing.T) {
 	v := newVerifier(t, nil, "new-secret-0123456789", "old-secret-0123456789", "old-secret-0123456789")
 	for i, s := range []string{"new-secret-0123456789", "old-secret-0123456789"} {
-		got, err := v.Verify(signed(s, "1795176000", "[]"), []byte("[]"))
-		require.NoError(t, err)
-		require.Equal(t, i, got.SecretIndex)
+		t.Run(s, func(t *testing.T) {
+			got, err := v.Verify(signed(s, "1795176000", "[]"), []byte("[]"))
+			require.NoError(t, err)
+			require.Equal(t, i, got.SecretIndex)
+		})
 	}
 }
 
@@ -147,7 +156,7 @@ func TestVerifyReserialized(t *testing.T) {
 	require.Equal(t, webhook.Verified{Payload: []byte(sent), Timestamp: noon, Reserialized: true}, got)
 }
 
-func TestNewVerifierRefuses(t *testing.T) {
+func TestNewVerifier_refuses(t *testing.T) {
 	_, err := webhook.NewVerifier(nil, nil)
 	require.ErrorContains(t, err, "no secrets")
 
@@ -158,25 +167,30 @@ func TestNewVerifierRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "MaxBody is -1")
 
 	const invisible = "secrets[0] holds an invisible character"
-	for mark, want := range map[string]string{
-		"\ufeff": "secrets[0] holds a byte order mark", "\u200b": invisible, "\u200d": invisible, "\u2060": invisible, "\u200e": invisible,
+	for _, row := range []struct{ mark, want string }{
+		{mark: "\ufeff", want: "secrets[0] holds a byte order mark"}, {mark: "\u200b", want: invisible}, {mark: "\u200d", want: invisible},
+		{mark: "\u2060", want: invisible}, {mark: "\u200e", want: invisible},
 	} {
-		for _, bad := range []string{mark + secret, secret + mark, "whsec_" + mark + "0123456789", mark + secret + "\n"} {
-			_, err := webhook.NewVerifier([]string{bad}, nil)
-			require.ErrorContains(t, err, want, "%U", mark)
-		}
+		t.Run(row.mark, func(t *testing.T) {
+			for _, bad := range []string{row.mark + secret, secret + row.mark, "whsec_" + row.mark + "0123456789", row.mark + secret + "\n"} {
+				t.Run(bad, func(t *testing.T) {
+					_, err := webhook.NewVerifier([]string{bad}, nil)
+					require.ErrorContains(t, err, row.want, "%U", row.mark)
+				})
+			}
+		})
 	}
 	require.NotContains(t, err.Error(), "whsec")
 }
 
-// TestFIPSOnly runs itself once more in FIPS 140-only mode, where crypto/hmac panics on short keys.
-func TestFIPSOnly(t *testing.T) {
+// TestVerify_FIPSOnly runs itself once more in FIPS 140-only mode, where crypto/hmac panics on short keys.
+func TestVerify_FIPSOnly(t *testing.T) {
 	if os.Getenv("GODEBUG") != "fips140=only" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestFIPSOnly$", "-test.v")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestVerify_FIPSOnly$", "-test.v")
 		cmd.Env = append(os.Environ(), "GODEBUG=fips140=only")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS: TestFIPSOnly")
+		require.Contains(t, string(out), "--- PASS: TestVerify_FIPSOnly")
 		return
 	}
 	_, err := webhook.NewVerifier([]string{"13 bytes long"}, nil)
@@ -186,20 +200,24 @@ func TestFIPSOnly(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestSecretsAreNotPrinted(t *testing.T) {
+func TestVerifier_secretsAreNotPrinted(t *testing.T) {
 	v := newVerifier(t, nil)
 	_, err := v.Verify(webhook.Sign(secret, noon, nil), nil) // fills the pool of keyed hashes
 	require.NoError(t, err)
 	h := webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil)
 	for _, value := range []any{v, *v, h, *h} {
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
-			text := fmt.Sprintf(verb, value)
-			require.NotContains(t, text, secret, verb)
-			require.NotContains(t, text, fmt.Sprintf("%x", secret), verb)
-			require.NotContains(t, text, strings.Trim(fmt.Sprint([]byte(secret)), "[]"), verb)
-		}
-		text, err := json.Marshal(value)
-		require.NoError(t, err)
-		require.Equal(t, "{}", string(text))
+		t.Run(fmt.Sprint(value), func(t *testing.T) {
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
+				t.Run(verb, func(t *testing.T) {
+					text := fmt.Sprintf(verb, value)
+					require.NotContains(t, text, secret)
+					require.NotContains(t, text, fmt.Sprintf("%x", secret))
+					require.NotContains(t, text, strings.Trim(fmt.Sprint([]byte(secret)), "[]"))
+				})
+			}
+			text, err := json.Marshal(value)
+			require.NoError(t, err)
+			require.Equal(t, "{}", string(text))
+		})
 	}
 }

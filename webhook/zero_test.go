@@ -9,24 +9,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestZeroValuesRefuse has a Verifier and a Handler that nobody has made: because an error was overlooked, a field was
+// TestVerifierAndHandler_zeroValue has a Verifier and a Handler that nobody has made: because an error was overlooked, a field was
 // left out, or a variable was shadowed. They must not let anything pass, whatever comes.
-func TestZeroValuesRefuse(t *testing.T) {
+func TestVerifierAndHandler_zeroValue(t *testing.T) {
 	failed, err := webhook.NewVerifier([]string{""}, nil)
 	require.Error(t, err)
-	for name, v := range map[string]*webhook.Verifier{"nil": nil, "zero": {}, "refused by NewVerifier": failed} {
-		for _, body := range []string{"", "[]", form} {
-			for _, h := range []http.Header{nil, signed("", "1795176000", body), signed(secret, "1795176000", body), webhook.Sign("", time.Now(), []byte(body))} {
-				got, err := v.Verify(h, []byte(body))
-				require.ErrorIs(t, err, webhook.ErrNoSecret, name)
-				require.Zero(t, got, name)
-				events, err := v.Events(h, []byte(body))
-				require.ErrorIs(t, err, webhook.ErrNoSecret, name)
-				require.Nil(t, events, name)
+	for _, row := range []struct {
+		name string
+		v    *webhook.Verifier
+	}{{name: "nil", v: nil}, {name: "zero", v: &webhook.Verifier{}}, {name: "refused by NewVerifier", v: failed}} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, body := range []string{"", "[]", form} {
+				t.Run(body, func(t *testing.T) {
+					for _, h := range []http.Header{nil, signed("", "1795176000", body), signed(secret, "1795176000", body), webhook.Sign("", time.Now(), []byte(body))} {
+						got, err := row.v.Verify(h, []byte(body))
+						require.ErrorIs(t, err, webhook.ErrNoSecret)
+						require.Zero(t, got)
+						events, err := row.v.Events(h, []byte(body))
+						require.ErrorIs(t, err, webhook.ErrNoSecret)
+						require.Nil(t, events)
+					}
+				})
 			}
-		}
-		require.Panics(t, func() { v.Middleware(nil) }, name)
-		require.Panics(t, func() { webhook.NewHandler(v, webhook.Funcs{Default: ignore}, nil) }, name)
+			require.Panics(t, func() { row.v.Middleware(nil) })
+			require.Panics(t, func() { webhook.NewHandler(row.v, webhook.Funcs{Default: ignore}, nil) })
+		})
 	}
 	h := new(webhook.Handler)
 	requireAnswer(t, serve(h, form), 500, `{"status":"failed"}`)

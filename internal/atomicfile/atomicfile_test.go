@@ -12,23 +12,25 @@ import (
 	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
-func TestWriteReplacesAFile(t *testing.T) {
+func TestWrite_replacesAFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "file")
 	for _, content := range []string{"first", "a second, longer one", ""} {
-		before, _ := os.Open(path) // a reader keeps what it has opened
-		require.NoError(t, atomicfile.Write(path, []byte(content)))
-		got, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, content, string(got))
-		if before != nil {
-			now, err := os.Stat(path)
+		t.Run(content, func(t *testing.T) {
+			before, _ := os.Open(path) // a reader keeps what it has opened
+			require.NoError(t, atomicfile.Write(path, []byte(content)))
+			got, err := os.ReadFile(path)
 			require.NoError(t, err)
-			old, err := before.Stat()
-			require.NoError(t, err)
-			require.False(t, os.SameFile(old, now), "the file was changed in its place")
-			before.Close()
-		}
+			require.Equal(t, content, string(got))
+			if before != nil {
+				now, err := os.Stat(path)
+				require.NoError(t, err)
+				old, err := before.Stat()
+				require.NoError(t, err)
+				require.False(t, os.SameFile(old, now), "the file was changed in its place")
+				before.Close()
+			}
+		})
 	}
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
@@ -40,7 +42,7 @@ func TestWriteReplacesAFile(t *testing.T) {
 	}
 }
 
-func TestWriteThatFailsLeavesTheOldFile(t *testing.T) {
+func TestWrite_failureLeavesTheOldFile(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "full")
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "target", "content"), 0o700))
 	require.Error(t, atomicfile.Write(filepath.Join(folder, "target"), []byte("x")), "a folder")
@@ -51,7 +53,7 @@ func TestWriteThatFailsLeavesTheOldFile(t *testing.T) {
 }
 
 // A link keeps leading to its file, and a device stays a device: --env-file /dev/stdout writes to standard output.
-func TestWriteKeepsLinksAndDevices(t *testing.T) {
+func TestWrite_keepsLinksAndDevices(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege there")
 	}

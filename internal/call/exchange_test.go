@@ -50,10 +50,12 @@ func largeAnswers(size int) map[string]string {
 const testRecord = `{"documentId":"602c2631-2d49-4647-a609-75331ebb0338","documentName":"Lease","status":"PENDING","signingType":"PDF",` +
 	`"createdAt":"2026-11-18T10:15:30.125Z","signers":[{"email":"ann@example.com","name":"Ann","status":"PENDING"}]}`
 
-// TestMemoryOfAnAnswerIsBounded counts all that is allocated for a call, which is more than what is alive at any time.
-func TestMemoryOfAnAnswerIsBounded(t *testing.T) {
+// TestResponse_memoryIsBounded counts all that is allocated for a call, which is more than what is alive at any time.
+func TestResponse_memoryIsBounded(t *testing.T) {
 	for _, read := range []string{"Documents.List", "Respondents.List", "FormResponses.List"} { // what is made once is not counted
-		_ = clienttest.CallOf(t, read).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"error":"no"}`)))
+		t.Run(read, func(t *testing.T) {
+			_ = clienttest.CallOf(t, read).Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, `{"error":"no"}`)))
+		})
 	}
 	for _, size := range []int{64 << 10, 512 << 10}[:clienttest.Long(2, 1)] {
 		for name, body := range largeAnswers(size) {
@@ -99,44 +101,46 @@ func mocked(t *testing.T, responder httpmock.Responder) (*signforms.Client, *htt
 	return clienttest.Scripted(t, mock), mock
 }
 
-// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemindTakeAnswersWithoutAnObject.
+// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemind_responseWithoutObject.
 func messageAlone(call clienttest.Call, body string) bool {
 	body = strings.TrimSpace(body)
 	return (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind) && (body == "" || body == `"ok"`)
 }
 
-func TestUnreadableAnswers(t *testing.T) {
-	for name, body := range map[string]string{
-		"garbage":    "\x00\xff\x13garbage",
-		"HTML":       "<!doctype html><title>Sign in</title>",
-		"empty":      "",
-		"blank":      " \r\n\t",
-		"array":      `[{"message":"ok"}]`,
-		"null":       "null",
-		"text":       `"ok"`,
-		"two values": `{"createdDocumentId":"6afac610c07043658fde1996"}{}`,
+func TestResponse_unreadable(t *testing.T) {
+	for _, row := range []struct{ name, body string }{
+		{name: "garbage", body: "\x00\xff\x13garbage"},
+		{name: "HTML", body: "<!doctype html><title>Sign in</title>"},
+		{name: "empty", body: ""},
+		{name: "blank", body: " \r\n\t"},
+		{name: "array", body: `[{"message":"ok"}]`},
+		{name: "null", body: "null"},
+		{name: "text", body: `"ok"`},
+		{name: "two values", body: `{"createdDocumentId":"6afac610c07043658fde1996"}{}`},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			for _, call := range clienttest.Calls {
-				if messageAlone(call, body) {
+				if messageAlone(call, row.body) {
 					continue
 				}
-				c, mock := mocked(t, httpmock.NewStringResponder(200, body))
+				c, mock := mocked(t, httpmock.NewStringResponder(200, row.body))
 				err := call.Do(t.Context(), c)
 				clienttest.RequireUnreadable(t, call, err, 200)
-				require.Equal(t, body, string(clienttest.AsError(t, err).Body), "the answer is kept")
+				require.Equal(t, row.body, string(clienttest.AsError(t, err).Body), "the answer is kept")
 				require.Equal(t, 1, mock.GetTotalCallCount(), "garbage does not get better")
 			}
 		})
 	}
 	for _, status := range []int{201, 202} {
-		for _, call := range clienttest.Calls {
-			if messageAlone(call, "") {
-				continue
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			for _, call := range clienttest.Calls {
+				if messageAlone(call, "") {
+					continue
+				}
+				c, _ := mocked(t, httpmock.NewStringResponder(status, ""))
+				clienttest.RequireUnreadable(t, call, call.Do(t.Context(), c), status)
 			}
-			c, _ := mocked(t, httpmock.NewStringResponder(status, ""))
-			clienttest.RequireUnreadable(t, call, call.Do(t.Context(), c), status)
-		}
+		})
 	}
 	for _, call := range clienttest.Calls { // a 204 has no body to find in it what is needed
 		if messageAlone(call, "") {
@@ -166,7 +170,7 @@ func handlerClient(t *testing.T, handler http.HandlerFunc, change ...func(*signf
 	return c, seen
 }
 
-func TestTruncatedAnswers(t *testing.T) {
+func TestResponse_truncated(t *testing.T) {
 	for _, call := range clienttest.Calls {
 		c, seen := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
@@ -184,8 +188,8 @@ func TestTruncatedAnswers(t *testing.T) {
 	}
 }
 
-// TestTruncatedErrors: of an error answer, what came of the body is enough.
-func TestTruncatedErrors(t *testing.T) {
+// TestError_truncatedBody: of an error answer, what came of the body is enough.
+func TestError_truncatedBody(t *testing.T) {
 	c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
 		w.WriteHeader(404)
@@ -198,7 +202,7 @@ func TestTruncatedErrors(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreNeverFollowed(t *testing.T) {
+func TestRedirect_isNotFollowed(t *testing.T) {
 	var elsewhere atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
 	defer other.Close()
@@ -227,8 +231,8 @@ func TestRedirectsAreNeverFollowed(t *testing.T) {
 	}
 }
 
-// TestInformationalAnswers: a 103 is only a hint, a 101 is an answer after which the connection never ends.
-func TestInformationalAnswers(t *testing.T) {
+// TestResponse_informational: a 103 is only a hint, a 101 is an answer after which the connection never ends.
+func TestResponse_informational(t *testing.T) {
 	c, _ := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusEarlyHints)
 		io.WriteString(w, `{"message":"ok"}`)
@@ -268,25 +272,29 @@ var block = bytes.Repeat([]byte("x"), 64<<10)
 
 func (letters) Read(b []byte) (int, error) { return copy(b, block), nil }
 
-// TestContentLengthIsNotBelieved: memory is taken for what came, not for what was announced.
-func TestContentLengthIsNotBelieved(t *testing.T) {
+// TestResponse_wrongContentLength: memory is taken for what came, not for what was announced.
+func TestResponse_wrongContentLength(t *testing.T) {
 	for _, announced := range []int64{-1, 0, 1 << 60} {
-		require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-			resp := clienttest.Reply(req, 200, `{"message":"ok"}`)
-			resp.ContentLength = announced
-			return resp, nil
-		}))))
+		t.Run(fmt.Sprint(announced), func(t *testing.T) {
+			require.NoError(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+				resp := clienttest.Reply(req, 200, `{"message":"ok"}`)
+				resp.ContentLength = announced
+				return resp, nil
+			}))))
+		})
 	}
 }
 
-func TestErrorBodyIsBounded(t *testing.T) {
+func TestError_bodyIsBounded(t *testing.T) {
 	void := clienttest.CallOf(t, "Documents.Void")
 	for _, size := range []int64{64 << 10, 64<<10 + 1, 1 << 50} {
-		err := void.Do(t.Context(), clienttest.Scripted(t, endless(409, size)))
-		clienttest.RequireMatches(t, err, signforms.ErrRefused)
-		e := clienttest.AsError(t, err)
-		require.Len(t, e.Body, 64<<10)
-		require.LessOrEqual(t, len(e.Message), 200)
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			err := void.Do(t.Context(), clienttest.Scripted(t, endless(409, size)))
+			clienttest.RequireMatches(t, err, signforms.ErrRefused)
+			e := clienttest.AsError(t, err)
+			require.Len(t, e.Body, 64<<10)
+			require.LessOrEqual(t, len(e.Message), 200)
+		})
 	}
 	var read countingReader
 	err := void.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
@@ -330,26 +338,33 @@ type bodyCloser struct {
 
 func (b *bodyCloser) Close() error { b.closed++; return nil }
 
-func TestBodiesAreClosed(t *testing.T) {
+func TestResponse_bodyIsClosed(t *testing.T) {
 	broken := errors.New("cable cut")
-	for name, body := range map[string]io.Reader{
-		"whole":  strings.NewReader(`{"message":"ok"}`),
-		"broken": io.MultiReader(strings.NewReader(`{"mess`), iotest.ErrReader(broken)),
-		"huge":   io.LimitReader(letters{}, 1<<20),
+	for _, row := range []struct {
+		name string
+		body io.Reader
+	}{
+		{name: "whole", body: strings.NewReader(`{"message":"ok"}`)},
+		{name: "broken", body: io.MultiReader(strings.NewReader(`{"mess`), iotest.ErrReader(broken))},
+		{name: "huge", body: io.LimitReader(letters{}, 1<<20)},
 	} {
-		for _, status := range []int{101, 200, 404, 503} {
-			b := &bodyCloser{Reader: body}
-			c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: status, Header: http.Header{}, Body: b, Request: req}, nil
-			}), func(o *signforms.Options) { o.MaxAttempts = 1 })
-			_ = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
-			require.Equal(t, 1, b.closed, "%s body of a %d", name, status)
-		}
+		t.Run(row.name, func(t *testing.T) {
+			for _, status := range []int{101, 200, 404, 503} {
+				t.Run(fmt.Sprint(status), func(t *testing.T) {
+					b := &bodyCloser{Reader: row.body}
+					c := clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+						return &http.Response{StatusCode: status, Header: http.Header{}, Body: b, Request: req}, nil
+					}), func(o *signforms.Options) { o.MaxAttempts = 1 })
+					_ = clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c)
+					require.Equal(t, 1, b.closed, "%s body of a %d", row.name, status)
+				})
+			}
+		})
 	}
 }
 
-// TestAnswerSizeIsBounded: what counts is the size after unpacking.
-func TestAnswerSizeIsBounded(t *testing.T) {
+// TestResponse_sizeIsBounded: what counts is the size after unpacking.
+func TestResponse_sizeIsBounded(t *testing.T) {
 	void := clienttest.CallOf(t, "Documents.Void")
 	require.NoError(t, void.Do(t.Context(), clienttest.Scripted(t, endless(201, 65<<10))), "larger than an error may be")
 	if testing.Short() {
@@ -362,15 +377,21 @@ func TestAnswerSizeIsBounded(t *testing.T) {
 	require.NoError(t, w.Close())
 	packed := bytes.Repeat(packedMiB.Bytes(), 33) // gzip allows one file after the other
 	require.Less(t, len(packed), 64<<10)
-	for status, want := range map[int]string{200: "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit", 409: "void document: 409: bad response: xxx"} {
-		c, seen := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
-			w.WriteHeader(status)
-			w.Write(packed)
+	for _, row := range []struct {
+		status int
+		want   string
+	}{{status: 200, want: "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit"},
+		{status: 409, want: "void document: 409: bad response: xxx"}} {
+		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
+			c, seen := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Encoding", "gzip")
+				w.WriteHeader(row.status)
+				w.Write(packed)
+			})
+			err = void.Do(t.Context(), c)
+			require.ErrorContains(t, err, row.want)
+			require.Len(t, clienttest.AsError(t, err).Body, 64<<10)
+			require.EqualValues(t, 1, seen.Load(), "it will not get smaller")
 		})
-		err = void.Do(t.Context(), c)
-		require.ErrorContains(t, err, want)
-		require.Len(t, clienttest.AsError(t, err).Body, 64<<10)
-		require.EqualValues(t, 1, seen.Load(), "it will not get smaller")
 	}
 }

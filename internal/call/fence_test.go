@@ -73,11 +73,14 @@ func TestFence_body(t *testing.T) {
 		require.EqualValues(t, req.ContentLength-1, n, "the last byte has a Read of its own")
 		return errors.Join(err, io.ErrUnexpectedEOF)
 	})
-	for name, left := range map[string]int64{"before its second half": 100, "before its last byte": 1, "before its end": 0} {
-		t.Run(name, func(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		left int64
+	}{{name: "before its second half", left: 100}, {name: "before its last byte", left: 1}, {name: "before its end", left: 0}} {
+		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				read(t, func(req *http.Request) error {
-					_, err := io.CopyN(io.Discard, req.Body, req.ContentLength-left)
+					_, err := io.CopyN(io.Discard, req.Body, req.ContentLength-row.left)
 					require.NoError(t, err)
 					time.Sleep(late)
 					n, err := req.Body.Read(make([]byte, 100))

@@ -84,7 +84,9 @@ func TestNoSendIsRepeated(t *testing.T) {
 		}
 	}
 	for _, n := range []int{succeeded, unknown, refused} {
-		require.Greater(t, n, *repeatRuns/200, "the model reaches all outcomes")
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			require.Greater(t, n, *repeatRuns/200, "the model reaches all outcomes")
+		})
 	}
 }
 

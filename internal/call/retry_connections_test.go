@@ -2,6 +2,7 @@ package call_test
 
 import (
 	"bufio"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -13,32 +14,35 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// TestConnectionIsKeptAfterALongError: what Body does not hold of an error is drained, up to as much again.
-func TestConnectionIsKeptAfterALongError(t *testing.T) {
-	for size, dials := range map[int]int{64 << 10: 1, 127 << 10: 1, 256 << 10: 2} {
-		synctest.Test(t, func(t *testing.T) {
-			s := &wireService{behave: answer(404, "", strings.Repeat("x", size))}
-			c := s.client(t, "http")
-			for range 2 {
-				clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c), signforms.ErrBadResponse)
-				synctest.Wait() // until the connection is idle
-			}
-			require.Equal(t, dials, s.dials, "%d bytes", size)
+// TestConnection_keptAfterALongError: what Body does not hold of an error is drained, up to as much again.
+func TestConnection_keptAfterALongError(t *testing.T) {
+	for _, row := range []struct{ size, dials int }{{size: 64 << 10, dials: 1}, {size: 127 << 10, dials: 1}, {size: 256 << 10, dials: 2}} {
+		t.Run(fmt.Sprint(row.size), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &wireService{behave: answer(404, "", strings.Repeat("x", row.size))}
+				c := s.client(t, "http")
+				for range 2 {
+					clienttest.RequireMatches(t, clienttest.CallOf(t, "Documents.Void").Do(t.Context(), c), signforms.ErrBadResponse)
+					synctest.Wait() // until the connection is idle
+				}
+				require.Equal(t, row.dials, s.dials, "%d bytes", row.size)
+			})
 		})
 	}
 }
 
-// TestRetriesOverTCP repeats the cells that depend on the operating system over loopback.
-func TestRetriesOverTCP(t *testing.T) {
-	for name, c := range map[string]struct {
+// TestRetry_overTCP repeats the cells that depend on the operating system over loopback.
+func TestRetry_overTCP(t *testing.T) {
+	for _, c := range []struct {
+		name         string
 		read         bool
 		reads, sends cell
 	}{
-		"reset after reading": {read: true, reads: fourTimes, sends: onceUnknown},
-		"dial refused":        {read: false, reads: neverSeen, sends: neverSeen},
+		{name: "reset after reading", read: true, reads: fourTimes, sends: onceUnknown},
+		{name: "dial refused", read: false, reads: neverSeen, sends: neverSeen},
 	} {
 		for _, method := range []string{"Documents.List", "Documents.Void", "Templates.Send", "Documents.Remind"} {
-			t.Run(name+"/"+method, func(t *testing.T) {
+			t.Run(c.name+"/"+method, func(t *testing.T) {
 				listener, err := net.Listen("tcp", "127.0.0.1:0")
 				require.NoError(t, err)
 				s := &wireService{}

@@ -19,8 +19,8 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// TestContextEnds ends a call's context in each of its phases, after five seconds, by cancelling it and by its deadline.
-func TestContextEnds(t *testing.T) {
+// TestContext_ends ends a call's context in each of its phases, after five seconds, by cancelling it and by its deadline.
+func TestContext_ends(t *testing.T) {
 	const half = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"mess"
 	phases := []failure{
 		{name: "dialling", dial: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
@@ -50,8 +50,8 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestTransportThatHidesTheContextsEnd: the caller learns why it ended, whatever the transport says.
-func TestTransportThatHidesTheContextsEnd(t *testing.T) {
+// TestTransport_hidesTheEndOfTheContext: the caller learns why it ended, whatever the transport says.
+func TestTransport_hidesTheEndOfTheContext(t *testing.T) {
 	for _, call := range clienttest.Calls {
 		ctx, cancel := context.WithCancel(t.Context())
 		var attempt error
@@ -63,9 +63,11 @@ func TestTransportThatHidesTheContextsEnd(t *testing.T) {
 		})
 		err := call.Do(ctx, c)
 		for _, err := range []error{err, attempt} {
-			require.ErrorIs(t, err, context.Canceled)
-			require.ErrorIs(t, err, syscall.ECONNRESET)
-			require.Equal(t, "context canceled", clienttest.AsError(t, err).Message)
+			t.Run(fmt.Sprint(err), func(t *testing.T) {
+				require.ErrorIs(t, err, context.Canceled)
+				require.ErrorIs(t, err, syscall.ECONNRESET)
+				require.Equal(t, "context canceled", clienttest.AsError(t, err).Message)
+			})
 		}
 	}
 }
@@ -98,7 +100,7 @@ func (f failure) end(t *testing.T, call clienttest.Call, cause error) {
 	}
 }
 
-func TestContextThatHasEnded(t *testing.T) {
+func TestContext_alreadyEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, call := range clienttest.Calls {
@@ -112,7 +114,7 @@ func TestContextThatHasEnded(t *testing.T) {
 	}
 }
 
-func TestNilContext(t *testing.T) {
+func TestContext_nil(t *testing.T) {
 	var none context.Context
 	for _, call := range clienttest.Calls {
 		err := call.Do(none, clienttest.Scripted(t, clienttest.Silent(t)))
@@ -121,85 +123,92 @@ func TestNilContext(t *testing.T) {
 	}
 }
 
-// TestTransportWithoutTrace: an error that looks like one of dialling proves nothing when the transport does not report
+// TestTransport_withoutTrace: an error that looks like one of dialling proves nothing when the transport does not report
 // what it does.
-func TestTransportWithoutTrace(t *testing.T) {
+func TestTransport_withoutTrace(t *testing.T) {
 	for _, failed := range []error{
 		&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, &net.DNSError{Err: "no such host", IsNotFound: true},
 	} {
-		for _, call := range clienttest.Calls {
-			attempts := 0
-			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
-				attempts++
-				return nil, failed
-			})))
-			if call.SendsMail() {
-				require.Equal(t, 1, attempts)
-				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-			} else {
-				require.Equal(t, 4, attempts)
-				clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+		t.Run(fmt.Sprint(failed), func(t *testing.T) {
+			for _, call := range clienttest.Calls {
+				attempts := 0
+				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) {
+					attempts++
+					return nil, failed
+				})))
+				if call.SendsMail() {
+					require.Equal(t, 1, attempts)
+					clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+				} else {
+					require.Equal(t, 4, attempts)
+					clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+				}
+				require.ErrorIs(t, err, failed)
 			}
-			require.ErrorIs(t, err, failed)
-		}
+		})
 	}
 }
 
-// TestWhatProvesThatNothingWasWritten plays a transport that reports some of what it does, and then fails.
-func TestWhatProvesThatNothingWasWritten(t *testing.T) {
+// TestTrace_provesThatNothingWasWritten plays a transport that reports some of what it does, and then fails.
+func TestTrace_provesThatNothingWasWritten(t *testing.T) {
 	getConn := func(tr *httptrace.ClientTrace) { tr.GetConn("service.test:80") }
 	gotConn := func(tr *httptrace.ClientTrace) { tr.GotConn(httptrace.GotConnInfo{}) }
 	field := func(tr *httptrace.ClientTrace) { tr.WroteHeaderField("Host", []string{"service.test"}) }
 	headers := func(tr *httptrace.ClientTrace) { tr.WroteHeaders() }
 	all := func(tr *httptrace.ClientTrace) { tr.WroteRequest(httptrace.WroteRequestInfo{}) }
 	type events []func(*httptrace.ClientTrace)
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name   string
 		events events
 		proof  bool
 		late   bool  // and only when the attempt has timed out
 		err    error // of the transport, io.EOF unless said
 	}{
-		"nothing reported":                       {},
-		"no connection":                          {events: events{getConn}, proof: true},
-		"no connection in time":                  {events: events{getConn}, proof: true, late: true},
-		"a connection":                           {events: events{getConn, gotConn}, proof: true},
-		"a connection, and now out of time":      {events: events{getConn, gotConn}, late: true},
-		"a connection, and out of its own time":  {events: events{getConn, gotConn}, err: context.DeadlineExceeded},
-		"a connection, and cancelled by itself":  {events: events{getConn, gotConn}, err: context.Canceled},
-		"a connection from who knows where":      {events: events{gotConn}},
-		"a header field":                         {events: events{getConn, gotConn, field}},
-		"the headers":                            {events: events{getConn, gotConn, headers}},
-		"the request":                            {events: events{getConn, gotConn, all}},
-		"a header field, then no new connection": {events: events{getConn, gotConn, field, getConn}},
+		{name: "nothing reported"},
+		{name: "no connection", events: events{getConn}, proof: true},
+		{name: "no connection in time", events: events{getConn}, proof: true, late: true},
+		{name: "a connection", events: events{getConn, gotConn}, proof: true},
+		{name: "a connection, and now out of time", events: events{getConn, gotConn}, late: true},
+		{name: "a connection, and out of its own time", events: events{getConn, gotConn}, err: context.DeadlineExceeded},
+		{name: "a connection, and cancelled by itself", events: events{getConn, gotConn}, err: context.Canceled},
+		{name: "a connection from who knows where", events: events{gotConn}},
+		{name: "a header field", events: events{getConn, gotConn, field}},
+		{name: "the headers", events: events{getConn, gotConn, headers}},
+		{name: "the request", events: events{getConn, gotConn, all}},
+		{name: "a header field, then no new connection", events: events{getConn, gotConn, field, getConn}},
 	} {
-		for _, method := range []string{"Templates.Send", "Documents.Remind"} {
-			synctest.Test(t, func(t *testing.T) {
-				attempts := 0
-				transport := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-					attempts++
-					for _, event := range c.events {
-						event(httptrace.ContextClientTrace(req.Context()))
-					}
-					if c.late {
-						<-req.Context().Done()
-					}
-					return nil, cmp.Or(c.err, io.EOF)
+		t.Run(c.name, func(t *testing.T) {
+			for _, method := range []string{"Templates.Send", "Documents.Remind"} {
+				t.Run(method, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						attempts := 0
+						transport := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+							attempts++
+							for _, event := range c.events {
+								event(httptrace.ContextClientTrace(req.Context()))
+							}
+							if c.late {
+								<-req.Context().Done()
+							}
+							return nil, cmp.Or(c.err, io.EOF)
+						})
+						err := clienttest.CallOf(t, method).Do(t.Context(), clienttest.Scripted(t, transport))
+						if c.proof {
+							require.Equal(t, 4, attempts)
+							clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+						} else {
+							require.Equal(t, 1, attempts)
+							clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+						}
+					})
 				})
-				err := clienttest.CallOf(t, method).Do(t.Context(), clienttest.Scripted(t, transport))
-				if c.proof {
-					require.Equal(t, 4, attempts, name)
-					clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-				} else {
-					require.Equal(t, 1, attempts, name)
-					clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
-// TestWrappedTransport: a transport around http.Transport keeps its trace.
-func TestWrappedTransport(t *testing.T) {
+// TestTransport_wrapped: a transport around http.Transport keeps its trace.
+func TestTransport_wrapped(t *testing.T) {
 	dials := 0
 	below := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		dials++
@@ -214,8 +223,8 @@ func TestWrappedTransport(t *testing.T) {
 	require.Equal(t, 4, dials)
 }
 
-// TestConnectionClosedWhileIdle: that the service hangs up between two calls is no failure of the second.
-func TestConnectionClosedWhileIdle(t *testing.T) {
+// TestConnection_closedWhileIdle: that the service hangs up between two calls is no failure of the second.
+func TestConnection_closedWhileIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &wireService{behave: closingAfter(-1, "HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{\"message\":\"a\"}")}
 		c := s.client(t, "http")
@@ -228,8 +237,8 @@ func TestConnectionClosedWhileIdle(t *testing.T) {
 	})
 }
 
-// TestNothingIsRepeatedAfterASuccess: a call that succeeds at last has been tried as often as it had to.
-func TestNothingIsRepeatedAfterASuccess(t *testing.T) {
+// TestRetry_notAfterASuccess: a call that succeeds at last has been tried as often as it had to.
+func TestRetry_notAfterASuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		s := &wireService{}

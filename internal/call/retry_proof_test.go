@@ -23,45 +23,49 @@ import (
 // nobody listens there.
 const nobody = "http://127.0.0.1:1"
 
-// TestTransportWithHalfATrace: one that tells of looking for a connection, then reads the request's body, if it has one, and tells
+// TestTransport_partialTrace: one that tells of looking for a connection, then reads the request's body, if it has one, and tells
 // nothing more, has not proved that it wrote nothing.
-func TestTransportWithHalfATrace(t *testing.T) {
+func TestTransport_partialTrace(t *testing.T) {
 	withoutBody := func(o *signforms.Options) {
 		o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpRemind: {Inputs: signforms.InputsQuery}}
 	}
 	for _, name := range []string{"Templates.Send", "Forms.Send", "Documents.Remind"} {
-		attempts := 0
-		err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (_ *http.Response, err error) {
-			attempts++
-			httptrace.ContextClientTrace(req.Context()).GetConn("api.example.com:443")
-			if req.ContentLength > 0 {
-				_, err = io.Copy(io.Discard, req.Body)
-			}
-			return nil, errors.Join(err, errors.New("stream reset"))
-		}), withoutBody))
-		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-		require.Equal(t, 1, attempts, name)
+		t.Run(name, func(t *testing.T) {
+			attempts := 0
+			err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (_ *http.Response, err error) {
+				attempts++
+				httptrace.ContextClientTrace(req.Context()).GetConn("api.example.com:443")
+				if req.ContentLength > 0 {
+					_, err = io.Copy(io.Discard, req.Body)
+				}
+				return nil, errors.Join(err, errors.New("stream reset"))
+			}), withoutBody))
+			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			require.Equal(t, 1, attempts)
+		})
 	}
 }
 
-// TestTransportWithHalfATraceThatAnswers: an answer, however broken, says that the request arrived.
-func TestTransportWithHalfATraceThatAnswers(t *testing.T) {
+// TestTransport_partialTraceAndResponse: an answer, however broken, says that the request arrived.
+func TestTransport_partialTraceAndResponse(t *testing.T) {
 	for _, name := range []string{"Templates.Send", "Forms.Send", "Documents.Remind"} {
-		attempts := 0
-		err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-			attempts++
-			httptrace.ContextClientTrace(req.Context()).GetConn("api.example.com:443")
-			resp := clienttest.Reply(req, 200, "")
-			resp.Body = io.NopCloser(iotest.ErrReader(errors.New("stream reset")))
-			return resp, nil
-		})))
-		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-		require.Equal(t, 1, attempts, name)
+		t.Run(name, func(t *testing.T) {
+			attempts := 0
+			err := clienttest.CallOf(t, name).Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+				attempts++
+				httptrace.ContextClientTrace(req.Context()).GetConn("api.example.com:443")
+				resp := clienttest.Reply(req, 200, "")
+				resp.Body = io.NopCloser(iotest.ErrReader(errors.New("stream reset")))
+				return resp, nil
+			})))
+			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			require.Equal(t, 1, attempts)
+		})
 	}
 }
 
-// TestTransportThatLogsBodies: one that has read the body may have sent it by a way that reports nothing.
-func TestTransportThatLogsBodies(t *testing.T) {
+// TestTransport_logsBodies: one that has read the body may have sent it by a way that reports nothing.
+func TestTransport_logsBodies(t *testing.T) {
 	attempts := 0
 	o := clienttest.Options(nil)
 	o.Transport = clienttest.Transport(func(req *http.Request) (*http.Response, error) {
@@ -74,9 +78,9 @@ func TestTransportThatLogsBodies(t *testing.T) {
 	require.Equal(t, 1, attempts)
 }
 
-// TestTransportWithATimeOutOfItsOwn stops an HTTP/2 request by a context that only the transport knows, just before its
+// TestTransport_ownTimeout stops an HTTP/2 request by a context that only the transport knows, just before its
 // write loop writes: RoundTrip returns first, and the request arrives all the same.
-func TestTransportWithATimeOutOfItsOwn(t *testing.T) {
+func TestTransport_ownTimeout(t *testing.T) {
 	var arrived atomic.Int64
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 	srv.EnableHTTP2 = true
@@ -112,8 +116,8 @@ func (s *slowStore) Take(ctx context.Context, key string, limit int, hold time.D
 	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
 }
 
-// TestStoreSlowerThanAnAttempt: an attempt that has no time left is not made, and gives its slot back.
-func TestStoreSlowerThanAnAttempt(t *testing.T) {
+// TestLimitStore_slowerThanAnAttempt: an attempt that has no time left is not made, and gives its slot back.
+func TestLimitStore_slowerThanAnAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := clienttest.Scripted(t, clienttest.Silent(t), func(o *signforms.Options) {
 			o.LimitStore, o.AttemptTimeout = &slowStore{signforms.NewMemoryLimitStore(nil), 2 * time.Second}, time.Second
@@ -127,8 +131,8 @@ func TestStoreSlowerThanAnAttempt(t *testing.T) {
 	})
 }
 
-// TestTransportThatReturnsNothing: an error, not a panic, which would be in a goroutine of All.
-func TestTransportThatReturnsNothing(t *testing.T) {
+// TestTransport_returnsNothing: an error, not a panic, which would be in a goroutine of All.
+func TestTransport_returnsNothing(t *testing.T) {
 	for _, resp := range []*http.Response{nil, {}} {
 		for _, call := range clienttest.Calls {
 			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return resp, nil })))
@@ -138,27 +142,32 @@ func TestTransportThatReturnsNothing(t *testing.T) {
 	}
 }
 
-// TestRepeatedRequestIsStoppedOnAConnectionOfAnother: HTTP/2 may repeat a request on a connection that was made for another call, and then reports no GetConn.
+// TestRequest_sentAgainOnAConnectionOfAnother: HTTP/2 may repeat a request on a connection that was made for another call, and then reports no GetConn.
 // HTTP/1.1 would write on its connection, although the context has ended.
-func TestRepeatedRequestIsStoppedOnAConnectionOfAnother(t *testing.T) {
-	for field, writable := range map[string]bool{":authority": true, "Host": false} {
-		synctest.Test(t, func(t *testing.T) {
-			conn, far := net.Pipe()
-			go io.Copy(io.Discard, far)
-			err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
-				trace := httptrace.ContextClientTrace(req.Context())
-				trace.GetConn("api.example.com:443")
-				trace.GotConn(httptrace.GotConnInfo{Conn: conn})
-				trace.WroteHeaderField(field, nil)
-				trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
-				trace.GotConn(httptrace.GotConnInfo{Conn: conn})
-				return nil, req.Context().Err()
-			})))
-			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-			require.ErrorContains(t, err, "a second time, and was stopped")
-			_, err = conn.Write([]byte{0})
-			require.Equal(t, writable, err == nil, field)
-			conn.Close()
+func TestRequest_sentAgainOnAConnectionOfAnother(t *testing.T) {
+	for _, row := range []struct {
+		field    string
+		writable bool
+	}{{field: ":authority", writable: true}, {field: "Host", writable: false}} {
+		t.Run(row.field, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn, far := net.Pipe()
+				go io.Copy(io.Discard, far)
+				err := clienttest.CallOf(t, "Templates.Send").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {
+					trace := httptrace.ContextClientTrace(req.Context())
+					trace.GetConn("api.example.com:443")
+					trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+					trace.WroteHeaderField(row.field, nil)
+					trace.WroteHeaderField("x-request-id", req.Header["X-Request-Id"])
+					trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+					return nil, req.Context().Err()
+				})))
+				clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+				require.ErrorContains(t, err, "a second time, and was stopped")
+				_, err = conn.Write([]byte{0})
+				require.Equal(t, row.writable, err == nil)
+				conn.Close()
+			})
 		})
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// TestRetriesByOperation has a cell for every operation and failure.
-func TestRetriesByOperation(t *testing.T) {
+// TestRetry_byOperation has a cell for every operation and failure.
+func TestRetry_byOperation(t *testing.T) {
 	certificates := httptest.NewTLSServer(nil)
 	certificates.Close()
 	for _, f := range failures(certificates) {
@@ -112,8 +112,8 @@ var causes = map[string][]string{
 	"nothing was written": {"no such host", "dial refused", "dialling takes too long", "no TLS", "TLS cut off", "TLS takes too long"},
 }
 
-// TestTheRetryTableIsTrue holds the table in the package documentation against what TestRetriesByOperation runs.
-func TestTheRetryTableIsTrue(t *testing.T) {
+// TestRetry_documentedTable holds the table in the package documentation against what TestRetry_byOperation runs.
+func TestRetry_documentedTable(t *testing.T) {
 	table := repeatedAfter(t)
 	require.Len(t, table, 6, "every operation is in the table: %v", slices.Collect(maps.Keys(table)))
 	certificates := httptest.NewTLSServer(nil)
@@ -138,7 +138,7 @@ func TestTheRetryTableIsTrue(t *testing.T) {
 		for _, f := range all {
 			want := f.want(call)
 			if call.Op == signforms.OpRemind {
-				want = f.sends // with time to wait for the budget, see TestRemindersWaitInTheBudget
+				want = f.sends // with time to wait for the budget, see TestRemind_waitsForTheBudget
 			}
 			require.Equal(t, slices.Contains(failing, f.name), want.attempts > 1, "%s of %s: the table says %v", f.name, call.Name, words)
 		}

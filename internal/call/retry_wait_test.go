@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -75,45 +76,53 @@ const (
 	inJuneAt20 = "Thu, 01 Jun 2000 12:00:20 GMT"
 )
 
-func TestRetryAfterIsHonoured(t *testing.T) {
-	for name, c := range map[string]struct {
+func TestRetryAfter_isHonoured(t *testing.T) {
+	for _, c := range []struct {
+		name        string
 		value, date string
 		deadline    time.Duration
 		attempts    []time.Duration
 		retryAfter  time.Duration // in the error
 	}{
-		"seconds":                       {value: "20", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
-		"as long as RetryWaitMax":       {value: "30", attempts: seconds(0, 30, 60, 90), retryAfter: 30 * time.Second},
-		"beyond RetryWaitMax":           {value: "31", attempts: seconds(0), retryAfter: 31 * time.Second},
-		"beyond a day":                  {value: "999999999", attempts: seconds(0), retryAfter: 24 * time.Hour},
-		"decimals":                      {value: "20.0", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
-		"decimals, rounded up":          {value: "19.001", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
-		"no wait":                       {value: "0", attempts: after(0, least, 2*least, 3*least)},
-		"within the deadline":           {value: "20", deadline: 50 * time.Second, attempts: seconds(0, 20, 40), retryAfter: 20 * time.Second},
-		"beyond the deadline":           {value: "20", deadline: 20 * time.Second, attempts: seconds(0), retryAfter: 20 * time.Second},
-		"date":                          {value: atTwenty, date: midnight, deadline: 30 * time.Second, attempts: seconds(0, 20), retryAfter: 20 * time.Second},
-		"date, by the service's clock":  {value: inJuneAt20, date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
-		"date without a Date":           {value: atTwenty, attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
-		"date in the past":              {value: midnight, date: inJune, attempts: after(0, least, 2*least, 3*least)},
-		"date of another form":          {value: "Thursday, 01-Jun-00 12:00:20 GMT", date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
-		"date beyond RetryWaitMax":      {value: inJuneAt20, date: midnight, attempts: seconds(0), retryAfter: 24 * time.Hour},
-		"date of an unreadable Date":    {value: atTwenty, date: "today", attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
-		"leading zeros are still a ten": {value: "0010", attempts: seconds(0, 10, 20, 30), retryAfter: 10 * time.Second},
+		{name: "seconds", value: "20", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		{name: "as long as RetryWaitMax", value: "30", attempts: seconds(0, 30, 60, 90), retryAfter: 30 * time.Second},
+		{name: "beyond RetryWaitMax", value: "31", attempts: seconds(0), retryAfter: 31 * time.Second},
+		{name: "beyond a day", value: "999999999", attempts: seconds(0), retryAfter: 24 * time.Hour},
+		{name: "decimals", value: "20.0", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		{name: "decimals, rounded up", value: "19.001", attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		{name: "no wait", value: "0", attempts: after(0, least, 2*least, 3*least)},
+		{name: "within the deadline", value: "20", deadline: 50 * time.Second, attempts: seconds(0, 20, 40), retryAfter: 20 * time.Second},
+		{name: "beyond the deadline", value: "20", deadline: 20 * time.Second, attempts: seconds(0), retryAfter: 20 * time.Second},
+		{name: "date", value: atTwenty, date: midnight, deadline: 30 * time.Second, attempts: seconds(0, 20), retryAfter: 20 * time.Second},
+		{name: "date, by the service's clock", value: inJuneAt20, date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		{name: "date without a Date", value: atTwenty, attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
+		{name: "date in the past", value: midnight, date: inJune, attempts: after(0, least, 2*least, 3*least)},
+		{name: "date of another form", value: "Thursday, 01-Jun-00 12:00:20 GMT", date: inJune, attempts: seconds(0, 20, 40, 60), retryAfter: 20 * time.Second},
+		{name: "date beyond RetryWaitMax", value: inJuneAt20, date: midnight, attempts: seconds(0), retryAfter: 24 * time.Hour},
+		{name: "date of an unreadable Date", value: atTwenty, date: "today", attempts: after(0, 20*time.Second, 20*time.Second+least, 20*time.Second+2*least)},
+		{name: "leading zeros are still a ten", value: "0010", attempts: seconds(0, 10, 20, 30), retryAfter: 10 * time.Second},
 	} {
-		for method, status := range map[string]int{"Documents.List": 503, "Documents.Void": 429, "Templates.Send": 429} {
-			attempts, end, err := waits(t, clienttest.CallOf(t, method), c.deadline, retryAfter(status, c.value, c.date))
-			require.Equal(t, c.attempts, attempts, "%s, %s", name, method)
-			require.Equal(t, attempts[len(attempts)-1], end, "%s: it returns at once", name)
-			e := clienttest.AsError(t, err)
-			require.Equal(t, cmp.Or(c.retryAfter, time.Second), e.RetryAfter, name)
-			require.Equal(t, status, e.StatusCode)
-			require.NotErrorIs(t, err, context.DeadlineExceeded)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			for _, inner := range []struct {
+				method string
+				status int
+			}{{method: "Documents.List", status: 503}, {method: "Documents.Void", status: 429}, {method: "Templates.Send", status: 429}} {
+				t.Run(inner.method, func(t *testing.T) {
+					attempts, end, err := waits(t, clienttest.CallOf(t, inner.method), c.deadline, retryAfter(inner.status, c.value, c.date))
+					require.Equal(t, c.attempts, attempts, "%s, %s", c.name, inner.method)
+					require.Equal(t, attempts[len(attempts)-1], end, "%s: it returns at once", c.name)
+					e := clienttest.AsError(t, err)
+					require.Equal(t, cmp.Or(c.retryAfter, time.Second), e.RetryAfter)
+					require.Equal(t, inner.status, e.StatusCode)
+					require.NotErrorIs(t, err, context.DeadlineExceeded)
+				})
+			}
+		})
 	}
 }
 
-// TestRetryAfterThatMeansNothing is passed over for the usual wait.
-func TestRetryAfterThatMeansNothing(t *testing.T) {
+// TestRetryAfter_invalid is passed over for the usual wait.
+func TestRetryAfter_invalid(t *testing.T) {
 	for _, value := range []string{"", "-1", "soon", "+5", "5s", "1e3", "5.", ".5", "1,5", "1 000", "0x10", "Inf", "NaN",
 		"1795168800", "1000000000", "1795168800.5", "1795168800000", "99999999999999999999", strings.Repeat("9", 400)} {
 		t.Run(value[:min(len(value), 20)], func(t *testing.T) {
@@ -126,22 +135,24 @@ func TestRetryAfterThatMeansNothing(t *testing.T) {
 	}
 }
 
-// TestRetryAfterOnlyWhereItIsRetried: a send is not repeated after a 503 because it says when.
-func TestRetryAfterOnlyWhereItIsRetried(t *testing.T) {
+// TestRetryAfter_onlyWhereRetried: a send is not repeated after a 503 because it says when.
+func TestRetryAfter_onlyWhereRetried(t *testing.T) {
 	for _, method := range []string{"Templates.Send", "Forms.Send", "Documents.Remind"} {
-		attempts, _, err := waits(t, clienttest.CallOf(t, method), 0, retryAfter(503, "1", ""))
-		require.Len(t, attempts, 1)
-		clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
-		require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
-		require.NotContains(t, err.Error(), "retry after")
+		t.Run(method, func(t *testing.T) {
+			attempts, _, err := waits(t, clienttest.CallOf(t, method), 0, retryAfter(503, "1", ""))
+			require.Len(t, attempts, 1)
+			clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
+			require.Equal(t, time.Second, clienttest.AsError(t, err).RetryAfter)
+			require.NotContains(t, err.Error(), "retry after")
+		})
 	}
 	attempts, _, err := waits(t, clienttest.CallOf(t, "Documents.List"), 0, retryAfter(404, "1", ""))
 	require.Len(t, attempts, 1)
 	clienttest.RequireMatches(t, err, signforms.ErrNotFound)
 }
 
-// TestRemindersWaitInTheBudget: a 429 blocks the budget, and ReminderMaxWait says whether the call waits there.
-func TestRemindersWaitInTheBudget(t *testing.T) {
+// TestRemind_waitsForTheBudget: a 429 blocks the budget, and ReminderMaxWait says whether the call waits there.
+func TestRemind_waitsForTheBudget(t *testing.T) {
 	remind := clienttest.CallOf(t, "Documents.Remind")
 	attempts, end, err := waits(t, remind, 0, retryAfter(429, "20", ""))
 	require.Equal(t, seconds(0), attempts)
@@ -165,14 +176,18 @@ func TestRemindersWaitInTheBudget(t *testing.T) {
 	clienttest.RequireMatches(t, err, signforms.ErrRateLimited)
 }
 
-// TestNoReminderIsRepeatedAtOnce: a 429 that asks for no wait costs a slot each time.
-func TestNoReminderIsRepeatedAtOnce(t *testing.T) {
+// TestRemind_notRepeatedAtOnce: a 429 that asks for no wait costs a slot each time.
+func TestRemind_notRepeatedAtOnce(t *testing.T) {
 	for _, value := range []string{"0", "Fri, 31 Dec 1999 23:00:00 GMT"} {
-		for _, maxWait := range []time.Duration{0, -1} {
-			attempts, _, err := waits(t, clienttest.CallOf(t, "Documents.Remind"), 0, retryAfter(429, value, ""), func(o *signforms.Options) { o.ReminderMaxWait = maxWait })
-			require.Equal(t, after(0, least, 2*least, 3*least), attempts, value)
-			clienttest.RequireMatches(t, err, signforms.ErrRateLimited)
-		}
+		t.Run(value, func(t *testing.T) {
+			for _, maxWait := range []time.Duration{0, -1} {
+				t.Run(fmt.Sprint(maxWait), func(t *testing.T) {
+					attempts, _, err := waits(t, clienttest.CallOf(t, "Documents.Remind"), 0, retryAfter(429, value, ""), func(o *signforms.Options) { o.ReminderMaxWait = maxWait })
+					require.Equal(t, after(0, least, 2*least, 3*least), attempts)
+					clienttest.RequireMatches(t, err, signforms.ErrRateLimited)
+				})
+			}
+		})
 	}
 	attempts, _, _ := waits(t, clienttest.CallOf(t, "Documents.Remind"), 0, retryAfter(429, "1", ""), func(o *signforms.Options) {
 		o.ReminderMaxWait, o.RetryWaitMin = -1, 10*time.Second
@@ -180,9 +195,9 @@ func TestNoReminderIsRepeatedAtOnce(t *testing.T) {
 	require.Equal(t, seconds(0, 5, 10, 15), attempts, "the budget opens before half of RetryWaitMin has passed")
 }
 
-// TestFullJitter: before the n-th retry the wait is anything from half of RetryWaitMin to RetryWaitMin doubled n-1 times, at
+// TestRetry_jitter: before the n-th retry the wait is anything from half of RetryWaitMin to RetryWaitMin doubled n-1 times, at
 // most RetryWaitMax.
-func TestFullJitter(t *testing.T) {
+func TestRetry_jitter(t *testing.T) {
 	const calls, retries = 300, 9
 	var shortest, most [retries]time.Duration
 	for i := range calls {
@@ -207,8 +222,8 @@ func TestFullJitter(t *testing.T) {
 	}
 }
 
-// TestWaitsDoNotOverflow: settings without an upper bound.
-func TestWaitsDoNotOverflow(t *testing.T) {
+// TestRetry_waitDoesNotOverflow: settings without an upper bound.
+func TestRetry_waitDoesNotOverflow(t *testing.T) {
 	attempts, end, err := waits(t, clienttest.CallOf(t, "Documents.List"), time.Hour, func(req *http.Request) *http.Response { return clienttest.Reply(req, 503, "") },
 		func(o *signforms.Options) { o.MaxAttempts, o.RetryWaitMax = 1000, 1<<63-1 })
 	require.Greater(t, len(attempts), 8)
@@ -229,8 +244,8 @@ func (s *onceStore) Take(ctx context.Context, key string, limit int, hold time.D
 	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
 }
 
-// TestRefusedSlotEndsTheCall: a retry for which there is no slot is not tried again, which would try the store's patience.
-func TestRefusedSlotEndsTheCall(t *testing.T) {
+// TestRemind_refusedSlotEndsTheCall: a retry for which there is no slot is not tried again, which would try the store's patience.
+func TestRemind_refusedSlotEndsTheCall(t *testing.T) {
 	store := &onceStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}
 	c := clienttest.Scripted(t, clienttest.Answers(429, "later"), func(o *signforms.Options) { o.LimitStore = store })
 	err := clienttest.CallOf(t, "Documents.Remind").Do(t.Context(), c)

@@ -147,15 +147,18 @@ func TestRequest_sentAgainOverHTTP2(t *testing.T) {
 // and a reminder's slot is free again. REFUSED_STREAM, and a GOAWAY that names the stream, prove nothing.
 func TestGoAway_provesThatNothingWasAccepted(t *testing.T) {
 	for _, name := range []string{"Templates.Send", "Forms.Send", "Documents.Remind"} {
-		for fate, proof := range map[string]bool{"GOAWAY": true, "GOAWAY after it": false, "REFUSED_STREAM": false} {
+		for _, row := range []struct {
+			fate  string
+			proof bool
+		}{{fate: "GOAWAY", proof: true}, {fate: "GOAWAY after it", proof: false}, {fate: "REFUSED_STREAM", proof: false}} {
 			for _, used := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%s/used=%t", name, fate, used), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s/%s/used=%t", name, row.fate, used), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						armed, streams := false, 0
 						service := &http2Service{head: func(*http2Conn, uint32) { streams++ }, end: func(c *http2Conn, stream uint32) {
 							if armed {
 								armed = false
-								breakages[fate](c, stream)
+								breakages[row.fate](c, stream)
 								return
 							}
 							c.answer(stream, clienttest.AnyAnswer)
@@ -172,7 +175,7 @@ func TestGoAway_provesThatNothingWasAccepted(t *testing.T) {
 						err = clienttest.CallOf(t, name).Do(t.Context(), c)
 						budget, failed := c.Documents.ReminderBudget(t.Context())
 						require.NoError(t, failed)
-						if !proof {
+						if !row.proof {
 							clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 							require.Equal(t, 1, streams)
 							return
@@ -351,8 +354,8 @@ var rehearsals = map[string]func(tr http.RoundTripper, req *http.Request) (*http
 	},
 }
 
-// TestRehearsal_isNoSending: a request that is rehearsed for a log is sent once, and so are five reminders in a row.
-func TestRehearsal_isNoSending(t *testing.T) {
+// TestDump_isNotASend: a request that is rehearsed for a log is sent once, and so are five reminders in a row.
+func TestDump_isNotASend(t *testing.T) {
 	forEachRehearsal(t, func(t *testing.T, s sending, c *signforms.Client, arrived *atomic.Int64) {
 		for n := range int64(5) {
 			require.NoError(t, s.call.Do(t.Context(), c))
@@ -361,8 +364,8 @@ func TestRehearsal_isNoSending(t *testing.T) {
 	}, func(rehearse, tr http.RoundTripper) http.RoundTripper { return rehearse })
 }
 
-// TestRehearsal_hidesNoRepetition: a transport that sends a request twice is stopped after a rehearsal too.
-func TestRehearsal_hidesNoRepetition(t *testing.T) {
+// TestDump_hidesNoRepeatedRequest: a transport that sends a request twice is stopped after a rehearsal too.
+func TestDump_hidesNoRepeatedRequest(t *testing.T) {
 	forEachRehearsal(t, func(t *testing.T, s sending, c *signforms.Client, arrived *atomic.Int64) {
 		err := s.call.Do(t.Context(), c)
 		require.Error(t, err)

@@ -48,7 +48,7 @@ func bring(t *testing.T, srv *signformstest.Server, c *signforms.Client, id stri
 	}
 }
 
-func TestServiceRefusesByStatus(t *testing.T) {
+func TestService_refusesByStatus(t *testing.T) {
 	for _, row := range actOnStatus {
 		t.Run(string(row.status), func(t *testing.T) {
 			srv := signformstest.NewServer(t, nil)
@@ -87,7 +87,7 @@ func requireAllowed(t *testing.T, allowed bool, status signforms.DocumentStatus,
 	require.Contains(t, err.Error(), string(status))
 }
 
-func TestServiceKnowsNoSuchRecord(t *testing.T) {
+func TestService_noSuchRecord(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	c := clienttest.ClientOf(t, srv)
 	for _, call := range clienttest.Calls {
@@ -110,7 +110,7 @@ func TestServiceKnowsNoSuchRecord(t *testing.T) {
 	clienttest.RequireMatches(t, clienttest.Second(c.Templates.Get(t.Context(), pdf)), signforms.ErrNotFound)
 }
 
-func TestServiceForbids(t *testing.T) {
+func TestService_forbidden(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	wrongKey, err := signforms.New(srv.URL, "another-key", clienttest.Options(nil))
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestServiceForbids(t *testing.T) {
 	require.NoError(t, clienttest.Second(noWorkspace.Documents.List(t.Context(), signforms.DocumentListParams{})), "the key's own workspace")
 }
 
-func TestServiceLimitsReminders(t *testing.T) {
+func TestService_limitsReminders(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	id := clienttest.AddLease(srv, "Lease")
 	for i := range 5 {

@@ -24,7 +24,7 @@ func gather[T any](t *testing.T, seq iter.Seq2[*T, error]) (all []T) {
 	return all
 }
 
-func TestServiceListsDocuments(t *testing.T) {
+func TestService_listsDocuments(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Seed: 1, StartTime: time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)})
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
 	var ids []string // oldest first, a day apart
@@ -66,7 +66,7 @@ func TestServiceListsDocuments(t *testing.T) {
 	require.Equal(t, ids[0], all[11].ID)
 }
 
-func TestServiceSignsATemplate(t *testing.T) {
+func TestService_signsATemplate(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
 	template := clienttest.AddOffer(srv)
@@ -111,7 +111,7 @@ func TestServiceSignsATemplate(t *testing.T) {
 	require.Equal(t, sent.Ref(), got.Respondents[0].Ref())
 }
 
-func TestServiceSendsAForm(t *testing.T) {
+func TestService_sendsAForm(t *testing.T) {
 	srv := signformstest.NewServer(t, nil)
 	c, ctx := clienttest.ClientOf(t, srv), t.Context()
 	form := clienttest.AddIntake(srv)
@@ -143,9 +143,11 @@ func TestServiceSendsAForm(t *testing.T) {
 	}
 	require.Equal(t, ids, all)
 	for _, id := range []string{ids[2], strings.ToUpper(ids[2]), page.Items[0].ID} {
-		one, err := c.FormResponses.Get(ctx, id)
-		require.NoError(t, err)
-		require.Equal(t, &page.Items[0], one)
+		t.Run(id, func(t *testing.T) {
+			one, err := c.FormResponses.Get(ctx, id)
+			require.NoError(t, err)
+			require.Equal(t, &page.Items[0], one)
+		})
 	}
 }
 

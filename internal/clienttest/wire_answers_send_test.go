@@ -156,8 +156,8 @@ var annsResponse = signforms.FormResponse{
 	},
 }
 
-// TestFormResponseAsJSON: written to a file, it has the names that it has on the wire.
-func TestFormResponseAsJSON(t *testing.T) {
+// TestFormResponse_JSON: written to a file, it has the names that it has on the wire.
+func TestFormResponse_JSON(t *testing.T) {
 	r := annsResponse
 	r.Answers = r.Answers[1:2]
 	b, err := json.Marshal(r)
@@ -195,8 +195,8 @@ func testGetResponse(t *testing.T, c *signforms.Client, _ string) {
 	}
 }
 
-// TestOddAnswers decodes what no file of testdata shows.
-func TestOddAnswers(t *testing.T) {
+// TestResponse_oddFields decodes what no file of testdata shows.
+func TestResponse_oddFields(t *testing.T) {
 	c := clienttest.Scripted(t, clienttest.Answers(200, `{"responses":[{"responseId":"6afdd62ad605997389b3a3dd","answers":[
 		{"id":7,"question":null,"answer":["a","b"]},{"id":"q2","answer":12345678901234567890.5},{"answer":{"x":true}}]}],
 		"pagination":{"currentPage":2,"totalPages":3,"totalResponses":25,"hasNextPage":true,"hasPreviousPage":true}}`))

@@ -50,7 +50,7 @@ var answerTests = map[string]func(*testing.T, *signforms.Client, string){
 
 const paidID = "f5f339d4-870b-4992-b6ed-eee3af9dd891"
 
-func TestAnswersOnTheWire(t *testing.T) {
+func TestResponse_onTheWire(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(clienttest.Root(t), "testdata/answers/*.json"))
 	require.NoError(t, err)
 	tested := 0

@@ -110,7 +110,7 @@ func sendTheForm(ctx context.Context, c *signforms.Client) error {
 // answeredBy names the answer to a request where it is not called the same.
 var answeredBy = map[string]string{"get_response_uuid": "get_response"}
 
-func TestRequestsOnTheWire(t *testing.T) {
+func TestRequest_onTheWire(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(clienttest.Root(t), "testdata/requests/*.json"))
 	require.NoError(t, err)
 	require.Len(t, files, len(wireCalls)+1, "every file needs its call, every call its file")
@@ -179,7 +179,7 @@ func jsonValue(t *testing.T, b []byte) (v any) {
 	return v
 }
 
-func TestHeadersThatOptionsChange(t *testing.T) {
+func TestOptions_headers(t *testing.T) {
 	rec := &clienttest.Recorder{Answer: clienttest.Testdata(t, "answers/list_documents_empty.json")}
 	client := clienttest.Scripted(t, rec, func(o *signforms.Options) { o.WorkspaceID, o.UserAgent = "", "app/2.1 (ops)" })
 	for range 2 {
@@ -190,47 +190,49 @@ func TestHeadersThatOptionsChange(t *testing.T) {
 	require.NotEqual(t, rec.Sent[0].Header.Get("X-Request-Id"), rec.Sent[1].Header.Get("X-Request-Id"), "each call has its own id")
 }
 
-// TestPDFsAreStandardBase64: of the two alphabets, that of data URLs.
-func TestPDFsAreStandardBase64(t *testing.T) {
+// TestPDF_isStandardBase64: of the two alphabets, that of data URLs.
+func TestPDF_isStandardBase64(t *testing.T) {
 	rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
 	require.NoError(t, clienttest.Second(clienttest.Scripted(t, rec).Templates.Send(t.Context(), signforms.TemplateSendParams{
 		TemplateID: clienttest.TemplateID, Receivers: clienttest.OneReceiver, PDF: []byte{0xfb, 0xef, 0xff, 0x00}})))
 	require.Contains(t, string(rec.Sent[0].Content), `"pdfData":"data:application/pdf;base64,++//AA=="`)
 }
 
-// TestOptionalInputsAreLeftOut looks at the shortest calls: what the caller did not give is not sent, not even empty.
-func TestOptionalInputsAreLeftOut(t *testing.T) {
-	for name, want := range map[string]string{
-		"Documents.List":     `{"documentType":"PDF"}`,
-		"Templates.List":     `{"documentType":"PDF_TEMPLATE"}`,
-		"Respondents.List":   `{"templateId":"` + clienttest.TemplateID + `"}`,
-		"FormResponses.List": `{"formId":"` + clienttest.FormID + `"}`,
-		"Templates.Send": `{"signingType":"PDF_TEMPLATE","documentId":"` + clienttest.TemplateID + `",
-			"receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Client"}]}`,
+// TestRequest_optionalInputsAreLeftOut looks at the shortest calls: what the caller did not give is not sent, not even empty.
+func TestRequest_optionalInputsAreLeftOut(t *testing.T) {
+	for _, row := range []struct{ name, want string }{
+		{name: "Documents.List", want: `{"documentType":"PDF"}`},
+		{name: "Templates.List", want: `{"documentType":"PDF_TEMPLATE"}`},
+		{name: "Respondents.List", want: `{"templateId":"` + clienttest.TemplateID + `"}`},
+		{name: "FormResponses.List", want: `{"formId":"` + clienttest.FormID + `"}`},
+		{name: "Templates.Send", want: `{"signingType":"PDF_TEMPLATE","documentId":"` + clienttest.TemplateID + `",
+			"receiversList":[{"name":"Ann","email":"ann@example.com","roleTitle":"Client"}]}`},
 	} {
-		rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
-		for _, call := range clienttest.Calls {
-			if call.Name == name {
-				require.NoError(t, call.Do(t.Context(), clienttest.Scripted(t, rec)))
+		t.Run(row.name, func(t *testing.T) {
+			rec := &clienttest.Recorder{Answer: clienttest.AnyAnswer}
+			for _, call := range clienttest.Calls {
+				if call.Name == row.name {
+					require.NoError(t, call.Do(t.Context(), clienttest.Scripted(t, rec)))
+				}
 			}
-		}
-		require.Len(t, rec.Sent, 1, name)
-		got := rec.Sent[0].Content
-		if len(got) == 0 {
-			flat := map[string]string{}
-			for k, v := range rec.Sent[0].URL.Query() {
-				flat[k] = v[0]
+			require.Len(t, rec.Sent, 1)
+			got := rec.Sent[0].Content
+			if len(got) == 0 {
+				flat := map[string]string{}
+				for k, v := range rec.Sent[0].URL.Query() {
+					flat[k] = v[0]
+				}
+				var err error
+				got, err = json.Marshal(flat)
+				require.NoError(t, err)
 			}
-			var err error
-			got, err = json.Marshal(flat)
-			require.NoError(t, err)
-		}
-		require.JSONEq(t, want, string(got), name)
+			require.JSONEq(t, row.want, string(got))
+		})
 	}
 }
 
-// TestResults_requestID: a success names its request and status as an error does, whatever its body says.
-func TestResults_requestID(t *testing.T) {
+// TestResult_requestID: a success names its request and status as an error does, whatever its body says.
+func TestResult_requestID(t *testing.T) {
 	rec := &clienttest.Recorder{Answer: `{"message":"ok","createdDocumentId":"` + clienttest.CreatedID + `","requestId":"other","statusCode":201}`}
 	c, ctx := clienttest.Scripted(t, rec), t.Context()
 	voided, err := c.Documents.Void(ctx, signforms.PDFDocument(clienttest.PDFID))

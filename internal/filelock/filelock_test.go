@@ -11,14 +11,17 @@ import (
 	"github.com/signforms/signforms-go/internal/filelock"
 )
 
-func TestLocks(t *testing.T) {
-	for name, try := range map[string]func(*os.File) error{"file": filelock.Try, "content": filelock.TryContent} {
-		t.Run(name, func(t *testing.T) {
+func TestTry_locks(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		try  func(*os.File) error
+	}{{name: "file", try: filelock.Try}, {name: "content", try: filelock.TryContent}} {
+		t.Run(row.name, func(t *testing.T) {
 			first, other := openBoth(t)
-			require.NoError(t, try(first))
-			require.ErrorIs(t, try(other), filelock.ErrLocked)
+			require.NoError(t, row.try(first))
+			require.ErrorIs(t, row.try(other), filelock.ErrLocked)
 			require.NoError(t, first.Close())
-			require.NoError(t, try(other))
+			require.NoError(t, row.try(other))
 		})
 	}
 	t.Run("shared content", func(t *testing.T) {
@@ -44,7 +47,7 @@ func openBoth(t *testing.T) (first, other *os.File) {
 	return first, other
 }
 
-func TestWaitEndsWithItsContext(t *testing.T) {
+func TestWait_endsWithItsContext(t *testing.T) {
 	first, other := openBoth(t)
 	require.NoError(t, filelock.Try(first))
 	ctx, cancel := context.WithCancel(t.Context())

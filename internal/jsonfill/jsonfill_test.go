@@ -42,7 +42,7 @@ type list struct {
 const ample = 1 << 20
 
 // A key and a value with escapes are decoded into the same memory.
-func TestEscapedKeyOfTwoTargets(t *testing.T) {
+func TestObject_escapedKeyOfTwoTargets(t *testing.T) {
 	var first record
 	var second struct {
 		Name json.RawMessage `json:"name"`
@@ -123,47 +123,54 @@ func TestObject(t *testing.T) {
 		{doc: `{"-":"x","Skipped":"x","Untaged":"x"}`},
 		{doc: `{"name":"first","name":"last","count":3,"count":0}`, want: record{Name: "last", Count: 3}},
 	} {
-		var got record
-		require.NoError(t, jsonfill.Object([]byte(c.doc), ample, &got), c.doc)
-		require.Equal(t, c.want, got, c.doc)
+		t.Run(c.doc, func(t *testing.T) {
+			var got record
+			require.NoError(t, jsonfill.Object([]byte(c.doc), ample, &got))
+			require.Equal(t, c.want, got)
+		})
 	}
 }
 
-// TestTimesWithAnOffset compares instants: the zone of a parsed time depends on that of the machine.
-func TestTimesWithAnOffset(t *testing.T) {
+// TestObject_timesWithAnOffset compares instants: the zone of a parsed time depends on that of the machine.
+func TestObject_timesWithAnOffset(t *testing.T) {
 	want := time.Date(2026, 11, 18, 10, 15, 30, 0, time.UTC)
 	for _, text := range []string{"2026-11-18T11:15:30+01:00", "2026-11-18T11:15:30+0100", "2026-11-18 05:15:30-0500",
 		"2026-11-18T15:45:30+0530",
 		"2026-11-18t10:15:30.000+0000"} {
-		var got record
-		require.NoError(t, jsonfill.Object([]byte(`{"at":"`+text+`"}`), ample, &got))
-		require.True(t, want.Equal(got.At), "%s is read as %s", text, got.At)
+		t.Run(text, func(t *testing.T) {
+			var got record
+			require.NoError(t, jsonfill.Object([]byte(`{"at":"`+text+`"}`), ample, &got))
+			require.True(t, want.Equal(got.At), "%s is read as %s", text, got.At)
+		})
 	}
 }
 
-func TestObjectRefuses(t *testing.T) {
-	for doc, want := range map[string]string{
-		``: "it is not a JSON object", `[{}]`: "it is not a JSON object", `null`: "it is not a JSON object", `"x"`: "it is not a JSON object",
-		`{"name":"x"}{}`:       "byte 12: text after the value",
-		`{"name":"x"`:          "byte 11: unexpected end",
-		`{"records":7}`:        "records is not a list",
-		`{"records":"none"}`:   "records is not a list",
-		`{"records":{}}`:       "records is not a list",
-		`{"records":{"x":[]}}`: "records is not a list",
-		`{"records":[7]}`:      "records is not a record",
-		`{"records":[[]]}`:     "records is not a record",
-		`{"records":[{},null`:  "byte 19: unexpected end",
+func TestObject_refuses(t *testing.T) {
+	for _, row := range []struct{ doc, want string }{
+		{doc: ``, want: "it is not a JSON object"}, {doc: `[{}]`, want: "it is not a JSON object"}, {doc: `null`, want: "it is not a JSON object"},
+		{doc: `"x"`, want: "it is not a JSON object"},
+		{doc: `{"name":"x"}{}`, want: "byte 12: text after the value"},
+		{doc: `{"name":"x"`, want: "byte 11: unexpected end"},
+		{doc: `{"records":7}`, want: "records is not a list"},
+		{doc: `{"records":"none"}`, want: "records is not a list"},
+		{doc: `{"records":{}}`, want: "records is not a list"},
+		{doc: `{"records":{"x":[]}}`, want: "records is not a list"},
+		{doc: `{"records":[7]}`, want: "records is not a record"},
+		{doc: `{"records":[[]]}`, want: "records is not a record"},
+		{doc: `{"records":[{},null`, want: "byte 19: unexpected end"},
 	} {
-		var got record
-		require.EqualError(t, jsonfill.Object([]byte(doc), ample, &list{}, &got), want, doc)
+		t.Run(row.doc, func(t *testing.T) {
+			var got record
+			require.EqualError(t, jsonfill.Object([]byte(row.doc), ample, &list{}, &got), row.want)
+		})
 	}
 	var l list
 	require.NoError(t, jsonfill.Object([]byte(`{"records":{"name":"x"},"count":7}`), ample, &l))
 	require.Equal(t, list{record{Count: 7}, []record{{Name: "x"}}}, l)
 }
 
-// TestNumbersBeyondAnInt: on a machine of 32 bits, a number that an int cannot hold is like one of another kind, and not cut.
-func TestNumbersBeyondAnInt(t *testing.T) {
+// TestObject_numbersBeyondAnInt: on a machine of 32 bits, a number that an int cannot hold is like one of another kind, and not cut.
+func TestObject_numbersBeyondAnInt(t *testing.T) {
 	large := int64(1<<32 + 7)
 	var want record
 	if n := int(large); int64(n) == large {
@@ -174,8 +181,8 @@ func TestNumbersBeyondAnInt(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// TestListSizesBeyond32Bits: the size of a list is compared with the bound also where it is more than an int of 32 bits can hold.
-func TestListSizesBeyond32Bits(t *testing.T) {
+// TestObject_listSizesBeyond32Bits: the size of a list is compared with the bound also where it is more than an int of 32 bits can hold.
+func TestObject_listSizesBeyond32Bits(t *testing.T) {
 	type wide struct {
 		ID string `json:"id"`
 		_  [1 << 16]byte
@@ -187,16 +194,16 @@ func TestListSizesBeyond32Bits(t *testing.T) {
 	require.ErrorIs(t, jsonfill.Object([]byte(doc), ample, &target), jsonfill.ErrTooMuch)
 }
 
-// TestSeveralTargets: a key fills each that has it, also after a list that does not fit.
-func TestSeveralTargets(t *testing.T) {
+// TestObject_severalTargets: a key fills each that has it, also after a list that does not fit.
+func TestObject_severalTargets(t *testing.T) {
 	var a, b record
 	require.EqualError(t, jsonfill.Object([]byte(`{"records":7,"name":"Ann","subs":[{"id":"x"}],"count":3}`), ample, &list{}, &a, &b), "records is not a list")
 	require.Equal(t, record{Name: "Ann", Subs: []sub{{ID: "x"}}, Count: 3}, a)
 	require.Equal(t, a, b)
 }
 
-// TestMemoryStaysWithinTheBound counts all that is allocated, which is more than what is alive at any time.
-func TestMemoryStaysWithinTheBound(t *testing.T) {
+// TestObject_memoryIsBounded counts all that is allocated, which is more than what is alive at any time.
+func TestObject_memoryIsBounded(t *testing.T) {
 	size := 1 << 18
 	if testing.Short() {
 		size = 1 << 16
@@ -204,32 +211,36 @@ func TestMemoryStaysWithinTheBound(t *testing.T) {
 	repeated := func(s string) string {
 		return "[" + strings.TrimSuffix(strings.Repeat(s+",", size/len(s)), ",") + "]"
 	}
-	for name, doc := range map[string]string{
-		"empty records":  `{"records":` + repeated(`{}`) + `}`,
-		"sparse records": `{"records":` + repeated(`{"name":"a"}`) + `}`,
-		"odd records":    `{"records":` + repeated(`{"count":"7","subs":"","maybe":1}`) + `}`,
-		"full records":   `{"records":` + repeated(`{"name":"`+strings.Repeat("Ann ", 50)+`","at":"2026-11-18T10:15:30.125Z"}`) + `}`,
-		"no records":     `{"records":[{"subs":` + repeated(`5`) + `}]}`,
-		"nested":         `{"records":[{"subs":` + repeated(`{}`) + `}]}`,
-		"raw values":     `{"raws":` + repeated(`1`) + `}`,
-		"repeated lists": "{" + strings.Repeat(`"raws":[1,2,3,4,5,6,7,8,9,0],`, size/32) + `"x":0}`,
-		"escapes":        `{"name":"` + strings.Repeat(`\u00e9`, size/6) + `"}`,
-		"one long key":   `{"` + strings.Repeat(`\u00e9`, size/6) + `":0}`,
-		"not UTF-8":      `{"name":"` + strings.Repeat("\xff", size) + `"}`,
-		"unknown fields": `{"x":` + repeated(`{"x":[[]]}`) + `}`,
+	for _, row := range []struct{ name, doc string }{
+		{name: "empty records", doc: `{"records":` + repeated(`{}`) + `}`},
+		{name: "sparse records", doc: `{"records":` + repeated(`{"name":"a"}`) + `}`},
+		{name: "odd records", doc: `{"records":` + repeated(`{"count":"7","subs":"","maybe":1}`) + `}`},
+		{name: "full records", doc: `{"records":` + repeated(`{"name":"`+strings.Repeat("Ann ", 50)+`","at":"2026-11-18T10:15:30.125Z"}`) + `}`},
+		{name: "no records", doc: `{"records":[{"subs":` + repeated(`5`) + `}]}`},
+		{name: "nested", doc: `{"records":[{"subs":` + repeated(`{}`) + `}]}`},
+		{name: "raw values", doc: `{"raws":` + repeated(`1`) + `}`},
+		{name: "repeated lists", doc: "{" + strings.Repeat(`"raws":[1,2,3,4,5,6,7,8,9,0],`, size/32) + `"x":0}`},
+		{name: "escapes", doc: `{"name":"` + strings.Repeat(`\u00e9`, size/6) + `"}`},
+		{name: "one long key", doc: `{"` + strings.Repeat(`\u00e9`, size/6) + `":0}`},
+		{name: "not UTF-8", doc: `{"name":"` + strings.Repeat("\xff", size) + `"}`},
+		{name: "unknown fields", doc: `{"x":` + repeated(`{"x":[[]]}`) + `}`},
 	} {
-		for _, times := range []int{1, 3, 7} {
-			limit := times * len(doc)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			err := jsonfill.Object([]byte(doc), limit, &list{})
-			runtime.ReadMemStats(&after)
-			copied := uint64(len(doc)) // []byte(doc) above
-			require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(limit)+copied+32<<10, "%s, %d times", name, times)
-			if err != nil {
-				require.ErrorIs(t, err, jsonfill.ErrTooMuch, name)
+		t.Run(row.name, func(t *testing.T) {
+			for _, times := range []int{1, 3, 7} {
+				t.Run(fmt.Sprint(times), func(t *testing.T) {
+					limit := times * len(row.doc)
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					err := jsonfill.Object([]byte(row.doc), limit, &list{})
+					runtime.ReadMemStats(&after)
+					copied := uint64(len(row.doc)) // []byte(doc) above
+					require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(limit)+copied+32<<10, "%s, %d times", row.name, times)
+					if err != nil {
+						require.ErrorIs(t, err, jsonfill.ErrTooMuch)
+					}
+				})
 			}
-		}
+		})
 	}
 	doc := `{"records":` + repeated(`{}`) + `}`
 	require.ErrorIs(t, jsonfill.Object([]byte(doc), 7*len(doc), &list{}), jsonfill.ErrTooMuch)

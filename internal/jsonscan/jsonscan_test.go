@@ -3,6 +3,7 @@ package jsonscan_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,28 +54,32 @@ func texts(t *testing.T, doc string) []string {
 	return got
 }
 
-func TestWalk(t *testing.T) {
+func TestScanner_walk(t *testing.T) {
 	require.Equal(t, []string{"a", "1", "b", "", "-2.5e+10", "null", "c", "x", "true", `y\n`, "é", "false"},
 		texts(t, "\r\n{ \"a\" : 1,\t\"b\":[\"\",-2.5e+10 ,null ], \"c\": {\"x\":true}, \"y\\n\":{\"é\":false}}\n"))
 }
 
 // Eight bytes are looked at together, so every byte has to be tried at every place.
-func TestEveryByteAtEveryPlace(t *testing.T) {
+func TestScanner_everyByteAtEveryIndex(t *testing.T) {
 	for _, size := range []int{1, 7, 8, 9, 24} {
-		for at := range size {
-			for c := range 256 {
-				content := []byte(strings.Repeat("x", size))
-				content[at] = byte(c)
-				for _, doc := range []string{`"` + string(content) + `"`, `{"` + string(content) + `":1}`} {
-					want := json.Valid([]byte(doc)) && utf8.ValidString(doc)
-					require.Equal(t, want, skip(doc) == nil, "%q", doc)
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			for at := range size {
+				for c := range 256 {
+					content := []byte(strings.Repeat("x", size))
+					content[at] = byte(c)
+					for _, doc := range []string{`"` + string(content) + `"`, `{"` + string(content) + `":1}`} {
+						t.Run(doc, func(t *testing.T) {
+							want := json.Valid([]byte(doc)) && utf8.ValidString(doc)
+							require.Equal(t, want, skip(doc) == nil)
+						})
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
-func TestUTF8(t *testing.T) {
+func TestScanner_UTF8(t *testing.T) {
 	check := func(content ...byte) {
 		doc := `"` + string(content) + `"`
 		if want := utf8.ValidString(doc) && json.Valid([]byte(doc)); want != (skip(doc) == nil) {
@@ -96,7 +101,7 @@ func TestUTF8(t *testing.T) {
 	}
 }
 
-func TestHexadecimal(t *testing.T) {
+func TestScanner_hexadecimal(t *testing.T) {
 	for at := range 4 {
 		for c := range 256 {
 			digits := []byte("01aF")
@@ -107,7 +112,7 @@ func TestHexadecimal(t *testing.T) {
 	}
 }
 
-func TestCharactersInAString(t *testing.T) {
+func TestScanner_charactersInAString(t *testing.T) {
 	for r := rune(0x80); r <= utf8.MaxRune; r += 1 + r>>12 {
 		if doc := `"` + string(r) + `"`; skip(doc) != nil {
 			t.Fatalf("%U is refused", r)
@@ -115,32 +120,34 @@ func TestCharactersInAString(t *testing.T) {
 	}
 }
 
-func TestErr(t *testing.T) {
-	for doc, want := range map[string]string{
-		``:                       "byte 0: unexpected end",
-		`{"a":1`:                 "byte 6: unexpected end",
-		`{"a`:                    "byte 3: unexpected end",
-		`{"secret":secret}`:      "byte 10: expected a value",
-		`{secret:1}`:             "byte 1: expected a key in double quotes",
-		`{"a" 1}`:                "byte 5: expected a colon",
-		`[1 2]`:                  "byte 3: expected a comma or the end of the object or array",
-		`[1}`:                    "byte 2: expected a comma or the end of the object or array",
-		"\"secret\nsecret\"":     "byte 7: control character in a string",
-		`"secret\x"`:             "byte 7: unknown escape in a string",
-		"\"secret\xff\"":         "byte 7: text is not UTF-8",
-		`[01]`:                   "byte 2: expected a comma or the end of the object or array",
-		`-01`:                    "byte 2: text after the value",
-		`[-]`:                    "byte 2: malformed number",
-		`[1.x]`:                  "byte 3: malformed number",
-		`{} secret`:              "byte 3: text after the value",
-		strings.Repeat("[", 600): "byte 512: nested more than 512 levels deep",
+func TestScanner_Err(t *testing.T) {
+	for _, row := range []struct{ doc, want string }{
+		{doc: ``, want: "byte 0: unexpected end"},
+		{doc: `{"a":1`, want: "byte 6: unexpected end"},
+		{doc: `{"a`, want: "byte 3: unexpected end"},
+		{doc: `{"secret":secret}`, want: "byte 10: expected a value"},
+		{doc: `{secret:1}`, want: "byte 1: expected a key in double quotes"},
+		{doc: `{"a" 1}`, want: "byte 5: expected a colon"},
+		{doc: `[1 2]`, want: "byte 3: expected a comma or the end of the object or array"},
+		{doc: `[1}`, want: "byte 2: expected a comma or the end of the object or array"},
+		{doc: "\"secret\nsecret\"", want: "byte 7: control character in a string"},
+		{doc: `"secret\x"`, want: "byte 7: unknown escape in a string"},
+		{doc: "\"secret\xff\"", want: "byte 7: text is not UTF-8"},
+		{doc: `[01]`, want: "byte 2: expected a comma or the end of the object or array"},
+		{doc: `-01`, want: "byte 2: text after the value"},
+		{doc: `[-]`, want: "byte 2: malformed number"},
+		{doc: `[1.x]`, want: "byte 3: malformed number"},
+		{doc: `{} secret`, want: "byte 3: text after the value"},
+		{doc: strings.Repeat("[", 600), want: "byte 512: nested more than 512 levels deep"},
 	} {
-		require.EqualError(t, skip(doc), want, doc)
-		require.EqualError(t, walk(doc, func(jsonscan.Text) {}), want, doc)
+		t.Run(row.doc, func(t *testing.T) {
+			require.EqualError(t, skip(row.doc), row.want)
+			require.EqualError(t, walk(row.doc, func(jsonscan.Text) {}), row.want)
+		})
 	}
 }
 
-func TestDepth(t *testing.T) {
+func TestScanner_depth(t *testing.T) {
 	for _, shape := range [][2]string{{"[", "]"}, {`{"a":[`, `]}`}} {
 		levels := strings.Count(shape[0], "[") + strings.Count(shape[0], "{")
 		n := jsonscan.MaxDepth / levels
@@ -156,13 +163,15 @@ func TestUnescape(t *testing.T) {
 		`plain`, `\"\\\/\b\f\n\r\t`, `\u0041\u00e9\u20AC\uD83D\uDE00`, `a\u0000b`, `\ud800`, `\ude00\ud83d`, `\ud83d\ud83d\ude00`,
 		`\ud83dx`, `\ud83d\n`, `\uDFFF end`, `é\u00e9é`,
 	} {
-		var want string
-		require.NoError(t, json.Unmarshal([]byte(`"`+raw+`"`), &want))
-		require.Equal(t, want, string(jsonscan.Unescape(nil, []byte(raw))), raw)
+		t.Run(raw, func(t *testing.T) {
+			var want string
+			require.NoError(t, json.Unmarshal([]byte(`"`+raw+`"`), &want))
+			require.Equal(t, want, string(jsonscan.Unescape(nil, []byte(raw))))
+		})
 	}
 }
 
-func TestNoAllocations(t *testing.T) {
+func TestScanner_noAllocations(t *testing.T) {
 	doc := []byte(`{"a":["x\n",1.5,{"é":null}],"b":[[[[]]]]}`)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		s := jsonscan.New(doc)

@@ -219,10 +219,10 @@ func (l *list) answer(records []record, page, pages, total int) (a paging.Answer
 	return a
 }
 
-// TestMovingLists reads random lists that change at random before each request: every record that was there all the time is
+// TestAll_changingLists reads random lists that change at random before each request: every record that was there all the time is
 // found, and each once, or the end says that some may lack. That happens to one list in ten at most, where pages cannot overlap
 // to one in two, and to none that stands still.
-func TestMovingLists(t *testing.T) {
+func TestAll_changingLists(t *testing.T) {
 	for name, w := range worlds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -105,30 +105,30 @@ func TestAll_reportOfAnEarlierPage(t *testing.T) {
 		edits   func(paging.Request, *paging.Answer)
 		found   int
 	}{
-		{"totalPages, page 2 of 3 empty", world{report: "totalPages"}, 250, 100, pages(100, 0, 100), nil, 150},
-		{"totalPages, last page empty", world{report: "totalPages"}, 250, 100, lastEmpty, nil, 246},
-		{"totalPages, all pages empty", world{report: "totalPages"}, 250, 100, pages(), nil, 0},
-		{"totalPages, pages of 7, 1 and 0", world{report: "totalPages", refused: true}, 17, 7, pages(7, 1, 0), nil, 8},
-		{"total, only on page 1, page 2 empty", world{report: "total"}, 250, 100, pages(100, 0), afterFirst, 100},
-		{"total, only on page 1, page 2 short", world{report: "total"}, 250, 100, pages(100, 30), afterFirst, 130},
-		{"total, only on page 1, page 2 short and without a next", world{report: "total"}, 150, 100, tenAfterFirst, func(r paging.Request, a *paging.Answer) {
+		{name: "totalPages, page 2 of 3 empty", world: world{report: "totalPages"}, records: 250, limit: 100, keeps: pages(100, 0, 100), edits: nil, found: 150},
+		{name: "totalPages, last page empty", world: world{report: "totalPages"}, records: 250, limit: 100, keeps: lastEmpty, edits: nil, found: 246},
+		{name: "totalPages, all pages empty", world: world{report: "totalPages"}, records: 250, limit: 100, keeps: pages(), edits: nil, found: 0},
+		{name: "totalPages, pages of 7, 1 and 0", world: world{report: "totalPages", refused: true}, records: 17, limit: 7, keeps: pages(7, 1, 0), edits: nil, found: 8},
+		{name: "total, only on page 1, page 2 empty", world: world{report: "total"}, records: 250, limit: 100, keeps: pages(100, 0), edits: afterFirst, found: 100},
+		{name: "total, only on page 1, page 2 short", world: world{report: "total"}, records: 250, limit: 100, keeps: pages(100, 30), edits: afterFirst, found: 130},
+		{name: "total, only on page 1, page 2 short and without a next", world: world{report: "total"}, records: 150, limit: 100, keeps: tenAfterFirst, edits: func(r paging.Request, a *paging.Answer) {
 			if r.Page > 1 {
 				a.Total, a.Pages = nil, nil
 			}
-		}, 110},
-		{"total, page 2 empty and its total 0", world{report: "total"}, 250, 100, pages(100, 0), func(r paging.Request, a *paging.Answer) {
+		}, found: 110},
+		{name: "total, page 2 empty and its total 0", world: world{report: "total"}, records: 250, limit: 100, keeps: pages(100, 0), edits: func(r paging.Request, a *paging.Answer) {
 			if r.Page > 1 {
 				a.Total, a.Pages, a.More = new(0), new(0), paging.NoMore
 			}
-		}, 100},
-		{"hasNextPage, page 1 again as page 2, which alone reports", world{report: "hasNextPage", stuck: true, extra: 243}, 7, 100, pages(7, 7), silent(func(r paging.Request) bool { return r.Page == 1 }), 7},
-		{"totalPages, only in the third reading", world{report: "totalPages", refused: true}, 17, 7, pages(7, 1, 0), silent(func(paging.Request) bool {
+		}, found: 100},
+		{name: "hasNextPage, page 1 again as page 2, which alone reports", world: world{report: "hasNextPage", stuck: true, extra: 243}, records: 7, limit: 100, keeps: pages(7, 7), edits: silent(func(r paging.Request) bool { return r.Page == 1 }), found: 7},
+		{name: "totalPages, only in the third reading", world: world{report: "totalPages", refused: true}, records: 17, limit: 7, keeps: pages(7, 1, 0), edits: silent(func(paging.Request) bool {
 			requests++
 			return requests < 4
-		}), 8},
-		{"hasNextPage, only on page 1, page 2 empty", world{report: "hasNextPage"}, 250, 100, pages(100, 0), afterFirst, 100},
-		{"hasNextPage, page 2 empty", world{report: "hasNextPage"}, 150, 100, pages(100, 0), nil, 100},
-		{"hasNextPage, no page behind the first", world{report: "hasNextPage", fixed: 100, refused: true}, 150, 100, pages(100, 0), nil, 100},
+		}), found: 8},
+		{name: "hasNextPage, only on page 1, page 2 empty", world: world{report: "hasNextPage"}, records: 250, limit: 100, keeps: pages(100, 0), edits: afterFirst, found: 100},
+		{name: "hasNextPage, page 2 empty", world: world{report: "hasNextPage"}, records: 150, limit: 100, keeps: pages(100, 0), edits: nil, found: 100},
+		{name: "hasNextPage, no page behind the first", world: world{report: "hasNextPage", fixed: 100, refused: true}, records: 150, limit: 100, keeps: pages(100, 0), edits: nil, found: 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := &damaged{list: newList(rand.New(rand.NewPCG(1, 1)), c.world, c.records, 0), keeps: c.keeps, edits: c.edits}

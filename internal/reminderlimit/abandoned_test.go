@@ -20,18 +20,21 @@ import (
 const grace = 100 * time.Millisecond
 
 // A call that gives up while the store takes its time has sent nothing, and leaves no slot taken.
-func TestAbandonedTakesLeaveTheBudgetUnchanged(t *testing.T) {
+func TestBudget_unchangedByAbandonedTakes(t *testing.T) {
 	for _, delay := range []time.Duration{80 * time.Millisecond, time.Second, 2900 * time.Millisecond} {
-		for name, slow := range map[string]func(*clienttest.OddStore){
-			"before": func(s *clienttest.OddStore) {
+		for _, row := range []struct {
+			name string
+			slow func(*clienttest.OddStore)
+		}{
+			{name: "before", slow: func(s *clienttest.OddStore) {
 				s.BeforeTake = func(context.Context) error { time.Sleep(delay); return nil }
-			},
-			"after": func(s *clienttest.OddStore) { s.AfterTake = func() { time.Sleep(delay) } },
+			}},
+			{name: "after", slow: func(s *clienttest.OddStore) { s.AfterTake = func() { time.Sleep(delay) } }},
 		} {
-			t.Run(fmt.Sprintf("%v %s", delay, name), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v %s", delay, row.name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					service, store := &clienttest.Trips{}, clienttest.NewOddStore()
-					slow(store)
+					row.slow(store)
 					documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 					for range 5 {
 						ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -60,7 +63,7 @@ func (s *lossyStore) Take(ctx context.Context, key string, limit int, hold time.
 }
 
 // A slot of which nobody knows is held as long as a process that died would hold it.
-func TestSlotWhoseAnswerIsLostIsHeld(t *testing.T) {
+func TestSlot_heldAfterALostReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
@@ -74,28 +77,30 @@ func TestSlotWhoseAnswerIsLostIsHeld(t *testing.T) {
 
 // A call whose context ends does not wait until a slow store has heard what became of its slot. The store hears it all the
 // same.
-func TestSettlingDoesNotOutlastTheContext(t *testing.T) {
+func TestSettle_endsWithTheContext(t *testing.T) {
 	for _, delay := range []time.Duration{50 * time.Millisecond, 2 * time.Second} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			service, store := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) {
-				cancel()
-				return nil, req.Context().Err()
-			}}, clienttest.NewOddStore()
-			store.BeforeSettle = func(ctx context.Context) error { time.Sleep(delay); return ctx.Err() }
-			documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
-			start := time.Now()
-			_, err := documents.Remind(ctx, clienttest.DocNumber(0))
-			require.ErrorIs(t, err, context.Canceled)
-			require.Equal(t, min(delay, grace), time.Since(start))
-			time.Sleep(clienttest.Cycle + time.Minute + delay)
-			clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
+		t.Run(fmt.Sprint(delay), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				service, store := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) {
+					cancel()
+					return nil, req.Context().Err()
+				}}, clienttest.NewOddStore()
+				store.BeforeSettle = func(ctx context.Context) error { time.Sleep(delay); return ctx.Err() }
+				documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
+				start := time.Now()
+				_, err := documents.Remind(ctx, clienttest.DocNumber(0))
+				require.ErrorIs(t, err, context.Canceled)
+				require.Equal(t, min(delay, grace), time.Since(start))
+				time.Sleep(clienttest.Cycle + time.Minute + delay)
+				clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
+			})
 		})
 	}
 }
 
 // A panic of a store is an error of the store. After the request went out, it loses nothing of the outcome.
-func TestPanicOfAStore(t *testing.T) {
+func TestStore_panics(t *testing.T) {
 	store := clienttest.NewOddStore()
 	store.BeforeTake = func(context.Context) error { panic("in the store") }
 	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
@@ -112,14 +117,16 @@ func TestPanicOfAStore(t *testing.T) {
 }
 
 // What a store says of its own calls says nothing of the reminder, of which nothing was sent.
-func TestStoreErrorsDoNotMatchOurSentinels(t *testing.T) {
+func TestStore_errorMatchesNoSentinel(t *testing.T) {
 	for _, own := range []error{signforms.ErrOutcomeUnknown, (*signforms.Error)(nil), (*unreadable)(nil), &signforms.Error{StatusCode: 403}, fmt.Errorf("store: %w", signforms.ErrForbidden)} {
-		store := clienttest.NewOddStore()
-		store.BeforeTake = func(context.Context) error { return own }
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
-		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
-		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+		t.Run(fmt.Sprint(own), func(t *testing.T) {
+			store := clienttest.NewOddStore()
+			store.BeforeTake = func(context.Context) error { return own }
+			documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+			clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
+			clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
+		})
 	}
 }
 
@@ -135,7 +142,7 @@ func (s *negativeStore) Peek(context.Context, string, int) ([]time.Duration, err
 	return []time.Duration{-time.Hour, -2, -1, 0, time.Minute}, nil
 }
 
-func TestNegativeWaitsOfAStore(t *testing.T) {
+func TestStore_negativeWait(t *testing.T) {
 	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &negativeStore{signforms.NewMemoryLimitStore(nil)}})
 	clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 }

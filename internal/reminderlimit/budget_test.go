@@ -3,6 +3,7 @@ package reminderlimit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-func TestSlotFreesAfterTheAnswerNotAfterSending(t *testing.T) {
+func TestSlot_freesAfterTheResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(20 * time.Second)
@@ -35,7 +36,7 @@ func TestSlotFreesAfterTheAnswerNotAfterSending(t *testing.T) {
 	})
 }
 
-func TestBudgetTellsWhenTheNextSlotFrees(t *testing.T) {
+func TestBudget_nextSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
 		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
@@ -54,27 +55,29 @@ func TestBudgetTellsWhenTheNextSlotFrees(t *testing.T) {
 }
 
 // A transport that reports nothing proves nothing, whatever its error looks like.
-func TestWithoutTraceEventsNothingIsGivenBackOrRepeated(t *testing.T) {
+func TestSlot_heldWithoutTrace(t *testing.T) {
 	for _, failure := range []error{
 		io.EOF, errors.New("scripted"), &net.OpError{Op: "dial", Err: errors.New("connection refused")}, &net.DNSError{IsNotFound: true},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			service := httpmock.NewMockTransport()
-			service.RegisterNoResponder(httpmock.NewErrorResponder(failure))
-			documents := clienttest.BudgetClient(t, service, signforms.Options{})
-			for n := range 5 {
-				_, err := documents.Remind(t.Context(), clienttest.DocNumber(n))
-				require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
-				require.Equal(t, n+1, service.GetTotalCallCount(), "requests after %d calls that failed with %v", n+1, failure)
-			}
-			_, err := documents.Remind(t.Context(), clienttest.DocNumber(5))
-			clienttest.RequireLocal(t, err, signforms.ErrRateLimited, 16*time.Minute+time.Second)
-			require.Equal(t, 5, service.GetTotalCallCount())
+		t.Run(fmt.Sprint(failure), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := httpmock.NewMockTransport()
+				service.RegisterNoResponder(httpmock.NewErrorResponder(failure))
+				documents := clienttest.BudgetClient(t, service, signforms.Options{})
+				for n := range 5 {
+					_, err := documents.Remind(t.Context(), clienttest.DocNumber(n))
+					require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
+					require.Equal(t, n+1, service.GetTotalCallCount(), "requests after %d calls that failed with %v", n+1, failure)
+				}
+				_, err := documents.Remind(t.Context(), clienttest.DocNumber(5))
+				clienttest.RequireLocal(t, err, signforms.ErrRateLimited, 16*time.Minute+time.Second)
+				require.Equal(t, 5, service.GetTotalCallCount())
+			})
 		})
 	}
 }
 
-func TestRefusedDialGivesTheSlotBack(t *testing.T) {
+func TestSlot_returnedAfterARefusedDial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dials := 0
 		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -90,7 +93,7 @@ func TestRefusedDialGivesTheSlotBack(t *testing.T) {
 	})
 }
 
-func TestEachAttemptTakesASlot(t *testing.T) {
+func TestSlot_oneForEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429("1"), nil }}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{MaxAttempts: 9, ReminderMaxWait: 5 * time.Minute})
@@ -106,7 +109,7 @@ func TestEachAttemptTakesASlot(t *testing.T) {
 	})
 }
 
-func TestWaitsBeyondTheLimitFailAtOnce(t *testing.T) {
+func TestReminderMaxWait_exceededFailsAtOnce(t *testing.T) {
 	const full = 15*time.Minute + time.Second
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
@@ -140,7 +143,7 @@ func TestWaitsBeyondTheLimitFailAtOnce(t *testing.T) {
 }
 
 // The allowance is one for the call: what it waited before its first attempt is gone before its second.
-func TestMaxWaitIsForAllAttemptsOfACall(t *testing.T) {
+func TestReminderMaxWait_coversAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 5 {
@@ -157,7 +160,7 @@ func TestMaxWaitIsForAllAttemptsOfACall(t *testing.T) {
 	})
 }
 
-func TestFiveAtOnceNeedNoWait(t *testing.T) {
+func TestBudget_fiveNeedNoWait(t *testing.T) {
 	for range 50 { // each in an order of its own
 		synctest.Test(t, fiveAtOnceNeedNoWait)
 	}
@@ -192,7 +195,7 @@ func fiveAtOnceNeedNoWait(t *testing.T) {
 	require.Equal(t, time.Second, time.Since(start))
 }
 
-func Test429ClosesTheBudgetAndNeverOpensIt(t *testing.T) {
+func TestBudget_closedBy429(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		first  string // Retry-After of an answer after 1 s
@@ -233,7 +236,7 @@ func Test429ClosesTheBudgetAndNeverOpensIt(t *testing.T) {
 	}
 }
 
-func Test429DoesNotFreeSlotsThatOurLogHolds(t *testing.T) {
+func TestBudget_429FreesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 4 {
@@ -249,7 +252,7 @@ func Test429DoesNotFreeSlotsThatOurLogHolds(t *testing.T) {
 	})
 }
 
-func TestErrorTextOfTheBudget(t *testing.T) {
+func TestBudget_errorText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
 		clienttest.UseUp(t, documents)

@@ -12,7 +12,7 @@ import (
 )
 
 // The waiters of a process are package state of signforms: nothing may stay there when nobody waits.
-func TestListIsGoneWhenItsLastWaiterLeaves(t *testing.T) {
+func TestLines_removedWithTheLastWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := reminderlimit.NewLines()
 		b := reminderlimit.New(lines, signforms.NewMemoryLimitStore(nil), "k", 30*time.Second)

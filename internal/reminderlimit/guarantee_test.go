@@ -41,7 +41,7 @@ func checkGuarantee(t *testing.T, v verdict) {
 	}
 }
 
-func TestNeverMoreThanTheLimitArrives(t *testing.T) {
+func TestBudget_limitIsNeverExceeded(t *testing.T) {
 	lasts := day
 	if testing.Short() {
 		lasts /= 2
@@ -63,7 +63,7 @@ func TestNeverMoreThanTheLimitArrives(t *testing.T) {
 	require.NotZero(t, total.stragglers, "the exception was never met")
 }
 
-func TestNeverMoreThanTheLimitArrivesIn30Days(t *testing.T) {
+func TestBudget_limitIsNeverExceededIn30Days(t *testing.T) {
 	if *simDays < 30 {
 		t.Skip("run by .ci/nightly, with -budget.days 200")
 	}
@@ -72,15 +72,18 @@ func TestNeverMoreThanTheLimitArrivesIn30Days(t *testing.T) {
 	checkGuarantee(t, v)
 }
 
-func TestSteadyDemandGetsTheWholeLimit(t *testing.T) {
-	for name, c := range map[string]climate{
-		"no latency":                   {},
-		"round trips up to 29.6 s":     {latency: 7400 * time.Millisecond},
-		"round trips of 29.8 s":        {latency: 14900 * time.Millisecond, constant: true},
-		"a third of all dials refused": {latency: time.Second, refusals: .33},
-		"half the callers do not wait": {latency: time.Second, impatience: .5},
+func TestBudget_steadyDemandGetsTheWholeLimit(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		c    climate
+	}{
+		{name: "no latency", c: climate{}},
+		{name: "round trips up to 29.6 s", c: climate{latency: 7400 * time.Millisecond}},
+		{name: "round trips of 29.8 s", c: climate{latency: 14900 * time.Millisecond, constant: true}},
+		{name: "a third of all dials refused", c: climate{latency: time.Second, refusals: .33}},
+		{name: "half the callers do not wait", c: climate{latency: time.Second, impatience: .5}},
 	} {
-		c.patientOnly = true
+		row.c.patientOnly = true
 		lasts, readings := 8*time.Hour, readings
 		switch {
 		case testing.Short():
@@ -89,9 +92,9 @@ func TestSteadyDemandGetsTheWholeLimit(t *testing.T) {
 			lasts = day
 		}
 		for i, limit := range readings {
-			t.Run(fmt.Sprintf("%s/reading %d", name, i), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/reading %d", row.name, i), func(t *testing.T) {
 				t.Parallel()
-				v := simulate(t, uint64(i), c, limit(), lasts)
+				v := simulate(t, uint64(i), row.c, limit(), lasts)
 				t.Logf("%+v", v)
 				checkGuarantee(t, v)
 				require.Zero(t, v.refused)

@@ -22,7 +22,7 @@ import (
 
 // Calls that cannot wait and calls that can, before a store that takes its time: who cannot wait is refused soon, and never
 // while there is a slot for everybody.
-func TestCallsThatCannotWaitAreRefusedOnlyWithoutASlot(t *testing.T) {
+func TestReminderMaxWait_zeroIsRefusedOnlyWithoutASlot(t *testing.T) {
 	for seed := range uint64(clienttest.Long(300, 30)) {
 		synctest.Test(t, func(t *testing.T) { hastyCalls(t, seed) })
 	}

@@ -66,7 +66,7 @@ func (s *peculiarStore) Block(ctx context.Context, key string, d time.Duration) 
 }
 
 // A crowd that cannot wait is refused at once, however long the store takes with the first.
-func TestCallsThatCannotWaitAreRefusedTogether(t *testing.T) {
+func TestReminderMaxWait_zeroIsRefusedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
@@ -87,7 +87,7 @@ func TestCallsThatCannotWaitAreRefusedTogether(t *testing.T) {
 }
 
 // A store that rounds a wait down to nothing has given no slot.
-func TestStoreMustReturnASlotOrAWait(t *testing.T) {
+func TestStore_returnsNeitherSlotNorWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, newPeculiarStore()
 		store.truncate = time.Millisecond // a store that rounds down: ("", 0, nil) in the last ms
@@ -102,20 +102,22 @@ func TestStoreMustReturnASlotOrAWait(t *testing.T) {
 }
 
 // A 429 that the store could not be told of is not tried again at once.
-func TestRefusedReminderWaitsIfTheStoreCannotBlock(t *testing.T) {
+func TestStore_cannotBlock(t *testing.T) {
 	for _, retryAfter := range []string{"600", ""} {
-		synctest.Test(t, func(t *testing.T) {
-			service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(retryAfter), nil }}
-			store := newPeculiarStore()
-			store.closeErr = errors.New("READONLY")
-			_, err := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), clienttest.DocNumber(0))
-			require.ErrorIs(t, err, signforms.ErrRateLimited)
-			require.Equal(t, 1, service.Count())
+		t.Run(retryAfter, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(retryAfter), nil }}
+				store := newPeculiarStore()
+				store.closeErr = errors.New("READONLY")
+				_, err := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), clienttest.DocNumber(0))
+				require.ErrorIs(t, err, signforms.ErrRateLimited)
+				require.Equal(t, 1, service.Count())
+			})
 		})
 	}
 }
 
-func TestTinyWaitsDoNotSpin(t *testing.T) {
+func TestStore_tinyWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
 		var now atomic.Int64

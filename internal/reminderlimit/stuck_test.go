@@ -2,6 +2,7 @@ package reminderlimit_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -67,7 +68,7 @@ func within(t *testing.T, most time.Duration, fn func()) {
 
 // A store that does not return holds up nobody for longer than its 3 seconds, or the end of the context. What it grants too
 // late is given back.
-func TestStoreThatDoesNotReturn(t *testing.T) {
+func TestStore_doesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, service := newStuckStore(), &clienttest.Trips{}
 		store.take.Store(true)
@@ -111,7 +112,7 @@ func TestStoreThatDoesNotReturn(t *testing.T) {
 }
 
 // What a store is to hear of an attempt holds the call up no longer either.
-func TestStoreThatDoesNotReturnAfterTheAttempt(t *testing.T) {
+func TestStore_doesNotReturnAfterTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStuckStore()
 		store.settle.Store(true)
@@ -133,35 +134,37 @@ func TestStoreThatDoesNotReturnAfterTheAttempt(t *testing.T) {
 }
 
 // All calls that wait behind one which the store does not answer fail with it, instead of asking in turn.
-func TestStoreThatDoesNotReturnFailsAllWaiters(t *testing.T) {
+func TestStore_doesNotReturnFailsAllWaiters(t *testing.T) {
 	for _, wait := range []time.Duration{0, time.Hour, -1} {
-		synctest.Test(t, func(t *testing.T) {
-			store, service := newStuckStore(), &clienttest.Trips{}
-			store.take.Store(true)
-			documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: wait})
-			var all sync.WaitGroup
-			for range 5 {
-				all.Go(func() {
-					within(t, storeTime, func() {
-						_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
-						clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
-						require.ErrorContains(t, err, "a method did not return within 3s")
+		t.Run(fmt.Sprint(wait), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store, service := newStuckStore(), &clienttest.Trips{}
+				store.take.Store(true)
+				documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: wait})
+				var all sync.WaitGroup
+				for range 5 {
+					all.Go(func() {
+						within(t, storeTime, func() {
+							_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
+							clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
+							require.ErrorContains(t, err, "a method did not return within 3s")
+						})
 					})
-				})
-			}
-			all.Wait()
-			require.EqualValues(t, 1, store.inside.Load(), "methods that the store has not answered")
-			store.take.Store(false)
-			close(store.release)
-			synctest.Wait()
-			clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
-			require.Zero(t, service.Count())
+				}
+				all.Wait()
+				require.EqualValues(t, 1, store.inside.Load(), "methods that the store has not answered")
+				store.take.Store(false)
+				close(store.release)
+				synctest.Wait()
+				clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
+				require.Zero(t, service.Count())
+			})
 		})
 	}
 }
 
 // A store that answers slowly holds up a call that does not wait for slots for 3 seconds, and for its own question.
-func TestSlowStoreHoldsUpNoWaiter(t *testing.T) {
+func TestStore_slowHoldsUpNoWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.BeforeTake = func(context.Context) error { time.Sleep(2500 * time.Millisecond); return nil }

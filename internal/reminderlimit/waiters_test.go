@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-func TestFirstComeFirstServed(t *testing.T) {
+func TestWaiters_firstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
 		clients := []*signforms.DocumentsService{
@@ -46,7 +46,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 }
 
 // Five slots that free at one moment are used at that moment: nobody waits for the answer of the one before.
-func TestEachWaiterIsWokenByTheOneBefore(t *testing.T) {
+func TestWaiters_eachWakesTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(9 * time.Second)
@@ -75,7 +75,7 @@ func TestEachWaiterIsWokenByTheOneBefore(t *testing.T) {
 	})
 }
 
-func TestCancelledWaiterFreesItsPlace(t *testing.T) {
+func TestWaiters_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
@@ -107,7 +107,7 @@ func TestCancelledWaiterFreesItsPlace(t *testing.T) {
 }
 
 // A slot that is given back goes to the next waiter at once, not when that one would have looked again.
-func TestSlotGivenBackWakesTheNext(t *testing.T) {
+func TestSlot_returnedWakesTheNextWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var mu sync.Mutex
@@ -137,7 +137,7 @@ func TestSlotGivenBackWakesTheNext(t *testing.T) {
 	})
 }
 
-func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
+func TestWaiters_failedBy429(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 4 {
@@ -178,7 +178,7 @@ func Test429FailsAllThatCannotWaitSoLong(t *testing.T) {
 }
 
 // Another process gives a slot back without a word to this one.
-func TestWaiterLooksAgainForSlotsOfOtherProcesses(t *testing.T) {
+func TestWaiters_askAgainForSlotsOfOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
 		taker := &takenKeys{LimitStore: store}
@@ -209,7 +209,7 @@ func (s *takenKeys) Take(ctx context.Context, key string, limit int, hold time.D
 	return slot, wait, err
 }
 
-func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
+func TestStore_noReplyNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, clienttest.NewOddStore()
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
@@ -241,7 +241,7 @@ func TestNoAnswerFromTheStoreNoRequest(t *testing.T) {
 
 // What a process that dies or cannot reach its store leaves behind must cover its request: the attempt, the allowance for
 // stragglers, the window and the margin.
-func TestSlotThatIsNeverSettledIsHeldLongEnough(t *testing.T) {
+func TestSlot_neverSettledIsHeldLongEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.BeforeSettle = clienttest.Hangs
@@ -255,7 +255,7 @@ func TestSlotThatIsNeverSettledIsHeldLongEnough(t *testing.T) {
 }
 
 // An attempt ends with the time that its slot was taken for, however slow the store was.
-func TestSlowStoreShortensTheAttempt(t *testing.T) {
+func TestStore_slowShortensTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.AfterTake = func() { time.Sleep(2 * time.Second) }
@@ -271,7 +271,7 @@ func TestSlowStoreShortensTheAttempt(t *testing.T) {
 	})
 }
 
-func TestContextThatEndsAsTheSlotIsTakenSendsNothing(t *testing.T) {
+func TestTake_contextEndsAsTheSlotIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service, store := &clienttest.Trips{}, clienttest.NewOddStore()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -306,7 +306,7 @@ func (s *movedStore) move(by time.Duration) {
 	close(*s.changed.Swap(new(make(chan struct{}))))
 }
 
-func TestWaitEndsWhenTheClockOfTheStoreIsMoved(t *testing.T) {
+func TestStore_clockIsMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMovedStore()
 		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
@@ -340,7 +340,7 @@ func (s *delayedStore) Take(ctx context.Context, key string, limit int, hold tim
 }
 
 // Who joins a line while its new first asks the store is not refused for what the store told the last first.
-func TestWhatTheStoreToldTheLastFirstIsForgotten(t *testing.T) {
+func TestWaiters_newFirstAsksTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &delayedStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}
 		budget := reminderlimit.New(reminderlimit.NewLines(), store, "key", time.Second)

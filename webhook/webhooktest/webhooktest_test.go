@@ -82,7 +82,9 @@ func TestPayload(t *testing.T) {
 		{event: unknown[0], want: `{"webhookEvent":"new_thing", "x":1.0}`},
 		{event: &webhook.UnknownEvent{Type: "new_thing"}, want: `{"webhookEvent":"new_thing"}`},
 	} {
-		require.Equal(t, "["+c.want+"]", string(webhooktest.Payload(c.event)))
+		t.Run(c.want, func(t *testing.T) {
+			require.Equal(t, "["+c.want+"]", string(webhooktest.Payload(c.event)))
+		})
 	}
 	require.Equal(t, "[]", string(webhooktest.Payload()))
 	require.Equal(t, `[{"webhookEvent":"a"},{"webhookEvent":"b"}]`, string(webhooktest.Payload(&webhook.UnknownEvent{Type: "a"}, &webhook.UnknownEvent{Type: "b"})))
