@@ -68,19 +68,20 @@ type Step[P any] struct {
 // the refusal of a page past the end, and the refusal of a limit other than the first.
 func All[P any](ctx context.Context, limit int, fetch func(context.Context, Request) (P, Answer, error)) iter.Seq2[Step[P], error] {
 	return func(yield func(Step[P], error) bool) {
-		w, r := &walk{limit: limit, seen: map[ID]mark{}, period: 1, pass: pass{number: 1}, overlap: 2}, Request{1, limit}
+		w, r := newWalk(limit), Request{1, limit}
 		for state := Reading; state == Reading; {
-			page, a, err := fetch(ctx, r)
-			if err != nil && (a.Refusal == NotRefused || r.Limit == limit && !w.isBehind(r, a.Refusal)) {
+			content, a, err := fetch(ctx, r)
+			if err != nil && (a.Refusal == NotRefused || r.Limit == limit && !w.isPastEnd(r, a.Refusal)) {
 				yield(Step[P]{}, err)
 				return
 			}
-			fresh := w.unseen(a)
-			r, state = w.read(r, a)
-			if a.Nameless && (state == Reading || w.requests > 1) { // without ids two records cannot be told apart, except in a list of one page
+			p, fresh := w.read.add(r, a)
+			w.growth.note(a, fresh)
+			r, state = w.evaluate(p, a)
+			if a.Nameless && (state == Reading || w.read.requests > 1) { // without ids two records cannot be told apart, except in a list of one page
 				state = Nameless
 			}
-			if !yield(Step[P]{page, fresh, state, len(w.seen), max(w.least, w.promised)}, nil) {
+			if !yield(Step[P]{content, fresh, state, w.read.count(), max(w.reports.least, w.pass.promised)}, nil) {
 				return
 			}
 		}
