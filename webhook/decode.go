@@ -8,12 +8,15 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// Parse decodes a payload: an array of events, or one event as an object. It verifies nothing: give it the
-// Verified.Payload that a [Verifier] returned. The payload is copied; the caller may use it again.
+// Parse decodes a payload, which is an array of events or one event as an object. Parse verifies
+// nothing: give it the Verified.Payload that a [Verifier] returned. Parse copies the payload, so
+// the caller may use the slice again.
 //
-// The error matches [ErrPayload]. For a mistake in the JSON it names the byte, never the text. A field that cannot be
-// read is not an error: it is zero, and in the event's FieldErrors. Nor is an element that is not an event: it becomes
-// an [UnknownEvent] among the others.
+// Every error of Parse matches [ErrPayload]. The error of malformed JSON names the position of the
+// byte and never quotes the text. Two defects are not errors:
+//
+//   - A field that cannot be read is zero in the event, and FieldErrors of the event names it.
+//   - An array element that is not an event becomes an [UnknownEvent] among the other events.
 func Parse(payload []byte) ([]Event, error) {
 	d := decoder{src: payload, text: string(payload), scan: jsonscan.New(payload)}
 	events := d.payload()
@@ -26,8 +29,8 @@ func Parse(payload []byte) ([]Event, error) {
 	return events, nil
 }
 
-// decoder reads one payload in one pass. The payload has to be strict JSON. Where a key occurs twice its last value
-// counts, as in JavaScript; upper and lower case are different keys; null counts as missing.
+// decoder reads one payload in one pass. The payload has to be strict JSON. If a key occurs twice,
+// its last value counts, as in JavaScript. Keys are case-sensitive. A null value counts as missing.
 type decoder struct {
 	src       []byte // the payload
 	text      string // a copy of src, which the events refer to
@@ -63,8 +66,8 @@ var (
 	errNoType    = errors.New("webhook: event has no webhookEvent, and its fields do not tell its type")
 )
 
-// element reads one element of an array. One that is not an object is kept as an event because its neighbours are
-// genuine.
+// element reads one element of an array. An element that is not an object is kept as an event,
+// because the other elements of the delivery are genuine.
 func (d *decoder) element() Event {
 	if d.scan.Next() == '{' {
 		return d.event()
@@ -87,7 +90,8 @@ func (d *decoder) event() Event {
 	return d.cur.build()
 }
 
-// member reads the value of one member of an event. The value of an unknown key is checked to be JSON and stays in Raw.
+// member reads the value of one member of an event. For an unknown key, member only checks that the
+// value is JSON; the value stays in Raw.
 func (d *decoder) member(key string) {
 	e := &d.cur
 	switch key {
@@ -133,8 +137,9 @@ func (d *decoder) member(key string) {
 	}
 }
 
-// typeMember reads webhookEvent. Unlike other strings it must be one: made of another value it would be an unknown
-// type, where the fields may tell the type.
+// typeMember reads webhookEvent, which must be a string. If typeMember took a number as text, as
+// the decoder does for other strings, the event would have an unknown type. With no type, infer can
+// still find the type by the fields.
 func (d *decoder) typeMember(key string) {
 	d.topLevel(memberWebhookEvent)
 	if c := d.scan.Next(); c == '"' || c == 'n' {
@@ -153,8 +158,8 @@ func (d *decoder) stringMember(m member, key string, dst *string) {
 	}
 }
 
-// topLevel notes which member is read next, and whether it is there: null counts as missing. It forgets what was noted
-// of an earlier value under the same key.
+// topLevel records which member is read next. The member counts as given unless its value is null.
+// topLevel drops the misfits of an earlier value under the same key.
 func (d *decoder) topLevel(m member) {
 	e := &d.cur
 	e.reading = m

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// Outcome is what became of one event of a delivery. OutcomeFailed is not final: the answer asks for another delivery.
-// It differs from the failure of an event in module queue, which is final.
+// Outcome is the result of one event of a delivery. OutcomeFailed is not final: the response asks
+// the service to deliver the event again. In module queue, by contrast, a failed event is final.
 type Outcome int
 
-// The outcomes. The zero value is none of them.
+// The outcomes. The zero value is not an outcome.
 const (
 	OutcomeProcessed         Outcome = iota + 1 // its function returned nil
 	OutcomeFailedPermanently                    // its function returned an error marked Permanent; acknowledged
 	OutcomeIgnored                              // no function is set for it; acknowledged
-	OutcomeRepeated                             // processed before, not run again
+	OutcomeRepeated                             // processed by an earlier delivery; not run again
 	OutcomeDeferred                             // not run: it is being processed elsewhere, the replay store failed, or the request's deadline passed
 	OutcomeFailed                               // its function failed or panicked, or it could not be decoded
 )
 
-// outcomes has the name of each outcome, and how it is logged when there is no error.
+// outcomes has the name of each outcome, and the log message for events without an error.
 var outcomes = [...]struct {
 	name    string
 	level   slog.Level
@@ -37,7 +37,8 @@ var outcomes = [...]struct {
 	OutcomeFailed:            {name: "failed", level: slog.LevelWarn, message: "webhook: event failed"},
 }
 
-// String returns the outcome as a word for logs and metrics: processed, failed_permanently, ignored, repeated, deferred or failed.
+// String returns the outcome as a word for logs and metrics: processed, failed_permanently,
+// ignored, repeated, deferred or failed.
 func (o Outcome) String() string {
 	if o < OutcomeProcessed || o > OutcomeFailed {
 		return fmt.Sprintf("Outcome(%d)", int(o))
@@ -45,20 +46,20 @@ func (o Outcome) String() string {
 	return outcomes[o].name
 }
 
-// EventResult describes what became of one event, for [HandlerOptions.OnEvent].
+// EventResult describes the result of one event, for [HandlerOptions.OnEvent].
 type EventResult struct {
 	Index    int           // position in the delivery, from 0
 	Event    Event         // contains personal data
-	Outcome  Outcome       // what became of it
-	Err      error         // why it was not processed, or not recorded as processed; nil otherwise
+	Outcome  Outcome       // the result of the event
+	Err      error         // why the event was not processed, or not recorded as processed; nil otherwise
 	Duration time.Duration // how long its function ran; 0 when none ran
 	SignedAt time.Time     // when the service signed the delivery
 }
 
-// storeTimeout bounds each call of the replay store, apart from the function's own time.
+// storeTimeout bounds each call of the replay store. The time that a function takes does not count.
 const storeTimeout = 5 * time.Second
 
-// delivery is the processing of one delivery: its events run one after the other.
+// delivery is the processing of one delivery. Its events run one after the other.
 type delivery struct {
 	*Handler
 	ctx      *deliveryContext
@@ -70,18 +71,20 @@ type delivery struct {
 	current  current
 }
 
-// current is the event whose function runs.
+// current is the event whose function is running.
 type current struct {
 	running  bool
-	panicked any    // what the function panicked with; nil if it ended its goroutine
-	stack    []byte // of that panic
+	panicked any    // the value of the function's panic; nil if the function ended its goroutine
+	stack    []byte // the stack of the panic
 	begun    time.Time
-	end      context.CancelFunc // of its context
+	end      context.CancelFunc // ends the context of the function
 	claim    *ReplayKey         // nil without a replay store
 }
 
-// run runs the functions of all events on one goroutine and waits for it. That is not the caller's, because a function
-// may end its goroutine: then, and after a panic, another one goes on. run overwrites scratch.
+// run runs the functions of all events on a goroutine of its own and waits for it. The caller's
+// goroutine is not used, because a function may end the goroutine that it runs on. After such an
+// end, and after a panic, run starts another goroutine for the remaining events. run overwrites
+// scratch.
 func (h *Handler) run(request context.Context, verified Verified, events []Event, scratch []byte) reply {
 	d := &delivery{
 		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events), scratch),
@@ -96,8 +99,8 @@ func (h *Handler) run(request context.Context, verified Verified, events []Event
 	return d.reply()
 }
 
-// goOn settles the event whose function did not return, if there is one, and processes those that remain. It passes on
-// a panic of a hook.
+// goOn processes the events that remain. If the function of the current event did not return, goOn
+// settles that event first. goOn passes on the panic of a hook.
 func (d *delivery) goOn(ended chan<- any) {
 	defer func() {
 		p := recover()
@@ -115,7 +118,8 @@ func (d *delivery) goOn(ended chan<- any) {
 	}
 }
 
-// reply returns the answer to the delivery after run. The store or a hook may have ended the goroutine.
+// reply returns the response to the delivery, after run. Events may be unfinished, because the
+// store or a hook may have ended the goroutine.
 func (d *delivery) reply() reply {
 	finished := 0
 	for _, n := range d.count {
@@ -139,7 +143,8 @@ func (d *delivery) process(ev Event) {
 		d.finish(OutcomeIgnored, nil, 0)
 		return
 	case err != nil:
-		// Acknowledged, an event that could not be decoded would never be delivered again.
+		// If an event that could not be decoded were acknowledged, the service would never deliver
+		// it again.
 		d.finish(OutcomeFailed, err, 0)
 		return
 	case d.ctx.over():
@@ -162,7 +167,8 @@ func (d *delivery) process(ev Event) {
 	}
 }
 
-// begin claims an event. A store that has failed is not called again, because each further event would wait for it too.
+// begin claims an event. After the store has failed once, begin does not call it again in this
+// delivery, because each further event would wait for the store too.
 func (d *delivery) begin(key ReplayKey) (state ReplayState, err error) {
 	if d.storeErr != nil {
 		return 0, d.storeErr
@@ -180,7 +186,8 @@ func (d *delivery) begin(key ReplayKey) (state ReplayState, err error) {
 	return state, d.storeErr
 }
 
-// askStore bounds one call of the store, and makes an error of its panic. The store in memory never waits.
+// askStore makes one call of the store. It limits the time of the call and turns a panic into an
+// error. The store in memory never waits, so it needs neither.
 func (d *delivery) askStore(ask func(context.Context) error) error {
 	if _, ok := d.store.(*MemoryReplayStore); ok {
 		return ask(d.ctx)
@@ -190,7 +197,8 @@ func (d *delivery) askStore(ask func(context.Context) error) error {
 	return guarded(func() error { return ask(ctx) })
 }
 
-// call runs the function of the current event. If it does not return, goOn settles the event.
+// call runs the function of the current event. If the function does not return, goOn settles the
+// event.
 func (d *delivery) call(run function, claim *ReplayKey) {
 	c := current{running: true, begun: time.Now(), claim: claim}
 	deadline := c.begun.Add(d.timeout)
@@ -231,14 +239,15 @@ func (d *delivery) release(c *current, outcome Outcome) error {
 		return d.askStore(func(ctx context.Context) error { return d.store.Done(ctx, *c.claim, d.keep) })
 	}
 	if time.Since(c.begun) >= d.lease-2*storeTimeout {
-		// The claim may have expired when the store handles the call, and Abort would release someone else's. The store may
-		// have claimed up to storeTimeout before begun, and may take as long to handle Abort.
+		// The claim may have expired by the time the store handles the call, and Abort would
+		// release the claim of another process. The store may have claimed up to storeTimeout
+		// before begun, and may take as long to handle Abort.
 		return nil
 	}
 	return d.askStore(func(ctx context.Context) error { return d.store.Abort(ctx, *c.claim) })
 }
 
-// withSettleError adds to a function's error that its claim could not be settled.
+// withSettleError adds settleErr to the error of a function whose claim could not be settled.
 func withSettleError(err, settleErr error) error {
 	switch {
 	case settleErr == nil:
@@ -269,7 +278,8 @@ func (d *delivery) finish(outcome Outcome, err error, took time.Duration) {
 	}
 }
 
-// processedWithout reports the unreadable fields of an event that was processed, and why that was not recorded, if so.
+// processedWithout reports the unreadable fields of an event that was processed. If recording the
+// event failed, the error err is included.
 func processedWithout(fields []*FieldError, err error) error {
 	more := ""
 	if n := len(fields) - 1; n > 0 {
@@ -305,9 +315,10 @@ func (d *delivery) logEvent(i int, outcome Outcome, err error) {
 	d.log.LogAttrs(d.ctx, level, outcomes[outcome].message, attrs...)
 }
 
-// deliveryContext has the values of a request's context and what is known about the delivery. It is not cancelled with
-// the request: a sender that hangs up must not stop work half way. Only functions get the request's deadline: what they
-// did must still be recorded after it.
+// deliveryContext has the values of a request's context and the verified data of the delivery. It
+// is not cancelled with the request, so a sender that hangs up does not stop a function half way.
+// The request's deadline applies to functions only, because the results of functions must still be
+// recorded after the deadline.
 type deliveryContext struct {
 	context.Context
 	verified Verified
@@ -334,9 +345,14 @@ func (c *deliveryContext) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// VerifiedFromContext returns what is known about the delivery that ctx belongs to. It reports false unless ctx is that of a
-// function that a [Handler] calls, of a hook that is called for an event, or of a request that passed
-// [Verifier.Middleware]. In functions and hooks Payload is nil; the event's Raw returns its part.
+// VerifiedFromContext returns the verified data of the delivery to which ctx belongs. It reports
+// true for three kinds of context:
+//
+//   - the context of a function that a [Handler] calls
+//   - the context of a hook that is called for an event
+//   - the context of a request that passed [Verifier.Middleware]
+//
+// In functions and hooks, Payload is nil. Raw of the event returns the event's part of the payload.
 func VerifiedFromContext(ctx context.Context) (Verified, bool) {
 	verified, ok := ctx.Value(verifiedKey{}).(*Verified)
 	if !ok {

@@ -14,15 +14,19 @@ import (
 	"github.com/signforms/signforms-go/internal/jsjson"
 )
 
-// Diagnose explains, for a person, why a delivery is refused. It recognises these errors:
+// Diagnose explains to a person why a delivery is refused. It recognises these errors:
 //
-//   - a header that is missing or repeated, a signature or a timestamp in a different form, a clock that is wrong
-//   - a secret with quotes or white space around it, without its prefix or its final =, or in base64 or decoded from it
-//   - a body that was read before, is in base64, in gzip or in a different charset, or begins with a byte order mark
-//   - a body of over 64 KiB that was reformatted, one with its keys in a different order, and a part of what was signed
+//   - a header that is missing or repeated, a signature or a timestamp in a different form, a wrong
+//     clock
+//   - a secret with quotes or white space around it, without its prefix or its final =, or in
+//     base64 or decoded from it
+//   - a body that was read before, is in base64, in gzip or in a different charset, or begins with
+//     a byte order mark
+//   - a reformatted body of over 64 KiB, a body with its keys in a different order, and a body that
+//     is only a part of the signed one
 //
-// The text contains no secret, signature or part of the body. A match is a hint and nothing else: do not accept a
-// delivery because of it. Diagnose hashes the body up to two thousand times for each secret.
+// The text contains no secret, signature or part of the body. A match is only a hint: never accept
+// a delivery because of it. Diagnose hashes the body up to two thousand times for each secret.
 func Diagnose(secrets []string, header http.Header, body []byte) string {
 	var d diagnosis
 	given, ok := d.signature(d.oneValue(header, SignatureHeader))
@@ -55,7 +59,7 @@ func (d *diagnosis) oneValue(header http.Header, name string) string {
 	return ""
 }
 
-// signature reads a signature, in upper case and with white space or sha256= before it too.
+// signature reads a signature. It also accepts upper case, white space, and a prefix sha256=.
 func (d *diagnosis) signature(text string) (sig signature, ok bool) {
 	if text == "" || decodeSignature(&sig, text) {
 		return sig, text != ""
@@ -65,7 +69,7 @@ func (d *diagnosis) signature(text string) (sig signature, ok bool) {
 	return sig, decodeSignature(&sig, bare)
 }
 
-// timestamp comments on the timestamp's form and on the clock.
+// timestamp comments on the form of the timestamp and on the clock.
 func (d *diagnosis) timestamp(text string) {
 	at, ok := parseKnownForm(text)
 	off := time.Since(at).Round(time.Second)
@@ -80,7 +84,8 @@ func (d *diagnosis) timestamp(text string) {
 	}
 }
 
-// search looks for a secret and a body that give the signature, and says which.
+// search looks for a variant of a secret and of the body that give the signature, and notes which
+// variants they are.
 func (d *diagnosis) search(secrets []string, given signature, timestamp string, body []byte) (found bool) {
 	bodies := bodyVariants(body)
 	for i, secret := range secrets {
@@ -111,7 +116,7 @@ func (d *diagnosis) search(secrets []string, given signature, timestamp string, 
 // variant is one reading of a secret or a body.
 type variant struct{ how, text string }
 
-// secretVariants undoes what people do to a secret when they copy it.
+// secretVariants undoes the changes that people make to a secret when they copy it.
 func secretVariants(secret string) []variant {
 	bare := bareSecret(secret)
 	_, unprefixed, _ := strings.Cut(bare, "_")
@@ -142,7 +147,7 @@ func bareSecret(secret string) string {
 	return strings.Trim(bare, around)
 }
 
-// bodyVariants undoes what gateways and frameworks do to a body.
+// bodyVariants undoes the changes that gateways and frameworks make to a body.
 func bodyVariants(body []byte) []variant {
 	variants := []variant{{"", string(body)}}
 	if text, err := jsjson.Normalize(nil, body); err == nil {
@@ -172,7 +177,7 @@ func bodyVariants(body []byte) []variant {
 	return variants
 }
 
-// fromUTF16 returns a body in UTF-16, which may begin with a byte order mark, in UTF-8.
+// fromUTF16 converts a body from UTF-16, with or without a byte order mark, to UTF-8.
 func fromUTF16(body []byte, order binary.ByteOrder) string {
 	units := make([]uint16, len(body)/2)
 	for i := range units {
@@ -181,7 +186,7 @@ func fromUTF16(body []byte, order binary.ByteOrder) string {
 	return strings.TrimPrefix(string(utf16.Decode(units)), "\ufeff")
 }
 
-// fromLatin1 returns a body in ISO 8859-1 in UTF-8.
+// fromLatin1 converts a body from ISO 8859-1 to UTF-8.
 func fromLatin1(body []byte) string {
 	runes := make([]rune, len(body))
 	for i, c := range body {
@@ -190,7 +195,7 @@ func fromLatin1(body []byte) string {
 	return string(runes)
 }
 
-// noMatch says what is known about a delivery whose signature no mistake explains.
+// noMatch notes the facts about a delivery whose signature no known error explains.
 func (d *diagnosis) noMatch(body []byte) {
 	if len(body) == 0 {
 		d.say("The body is empty. Most likely something read it before: verify first, or keep the bytes that were received.")
@@ -208,8 +213,8 @@ func (d *diagnosis) noMatch(body []byte) {
 	}
 }
 
-// inOrder reports whether the keys of every object in body ascend, as programs leave them that decode JSON into a map.
-// A body of few keys is in order by accident.
+// inOrder reports whether the keys of every object in body ascend. Programs that decode JSON into a
+// map leave the keys in ascending order. A body with few keys may be in order by chance.
 func inOrder(body []byte) bool {
 	var value any
 	if bytes.Count(body, []byte(`":`)) < 5 || json.Unmarshal(body, &value) != nil || body[0] == '"' {

@@ -2,7 +2,7 @@ package webhook
 
 import "slices"
 
-// member is a set of an event's top-level fields; each constant is one of them.
+// member is a set of top-level fields of an event. Each constant is a set of one field.
 type member uint16
 
 const (
@@ -32,7 +32,8 @@ const (
 		memberDocumentURL | memberRespondentEmail | memberResponse
 )
 
-// element collects the fields of one event. Its type may come last, so it has the fields of all types.
+// element collects the fields of one event. The type may come last in the JSON, so element has the
+// fields of all types.
 type element struct {
 	meta            meta
 	eventType       EventType
@@ -48,26 +49,26 @@ type element struct {
 	respondentEmail string
 	answers         []FormAnswer
 	fields          []Field
-	fieldAt         map[string]int // index in fields by key, once there are many
-	nullFields      bool           // some of fields are marked with nullKind
+	fieldAt         map[string]int // index in fields by key, made once there are many fields
+	nullFields      bool           // some fields are marked with nullKind
 
-	given      member // members that are there, however empty or odd their value
-	ofPDF      member // those with a signer of a PDF document
-	ofTemplate member // those with a signer of a template
+	given      member // members that the JSON has, even if their value is empty or odd
+	ofPDF      member // members with a signer of a PDF document
+	ofTemplate member // members with a signer of a template
 	misfits    []misfit
 
-	// Where the decoder is.
+	// The position of the decoder.
 	reading       member
 	keyOfPDF      bool   // the signer has a key of PDF documents
 	keyOfTemplate bool   // the signer has a key of templates
-	parent        string // key of the list or object that is being read, empty at the top
-	index         int    // in a list, else -1
+	parent        string // key of the list or object that is being read; empty at the top level
+	index         int    // index in the list; -1 outside of a list
 }
 
 // misfit is a value that could not be read.
 type misfit struct {
 	member member
-	index  int // of the element in a list, else -1
+	index  int // index of the element in its list; -1 outside of a list
 	key    string
 	err    *FieldError
 }
@@ -89,7 +90,8 @@ func (e *element) formResponse() *FormResponse {
 	}
 }
 
-// misfitsOfType returns the misfits in webhookEvent and in the members that the type has.
+// misfitsOfType returns the misfits in webhookEvent and in the members that events of this type
+// have.
 func (e *element) misfitsOfType() (misfits []*FieldError) {
 	for _, m := range e.misfits {
 		if m.member&(memberWebhookEvent|membersOf(e.eventType)) != 0 {

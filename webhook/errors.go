@@ -10,58 +10,68 @@ import (
 	"strings"
 )
 
-// The reasons why a delivery is refused; distinguish them with [errors.Is]. Each may be logged: no error of this
-// package contains a secret, a computed signature or a part of the body. Do not tell the sender which one it was,
-// because that helps only those who forge.
+// The reasons why a delivery is refused. Distinguish them with [errors.Is]. All of them may be
+// logged, because no error of this package contains a secret, a computed signature or a part of the
+// body. Do not report the reason to the sender, because it would only help somebody who forges
+// deliveries.
 var (
-	// ErrHeaderMissing: X-Signature or X-Timestamp is missing. The text says which.
+	// ErrHeaderMissing means that X-Signature or X-Timestamp is missing. The text names the header.
 	ErrHeaderMissing = errors.New("webhook: header missing")
 
-	// ErrHeaderRepeated: X-Signature or X-Timestamp occurs more than once, so that two readers could see two values.
+	// ErrHeaderRepeated means that X-Signature or X-Timestamp occurs more than once. Two readers
+	// could then use two different values.
 	ErrHeaderRepeated = errors.New("webhook: header given more than once")
 
-	// ErrHeaderMalformed: X-Signature is not 64 lower-case hexadecimal digits, or X-Timestamp has none of the known forms
-	// (see [VerifierOptions.ParseTimestamp]).
+	// ErrHeaderMalformed means that X-Signature is not 64 lower-case hexadecimal digits, or that
+	// X-Timestamp has none of the known forms (see [VerifierOptions.ParseTimestamp]).
 	ErrHeaderMalformed = errors.New("webhook: header malformed")
 
-	// ErrSignature: no secret gives this signature for this timestamp and body. The delivery is forged, the secret is
-	// wrong, or something changed the body on its way. [Diagnose] tries the known mistakes.
+	// ErrSignature means that no secret gives this signature for this timestamp and body. The
+	// delivery is forged, the secret is wrong, or something changed the body between the service
+	// and this process. [Diagnose] tries the known errors.
 	ErrSignature = errors.New("webhook: signature does not match; webhook.Diagnose, or the command " +
 		`"signforms webhook diagnose", tries the known mistakes`)
 
-	// ErrTimestamp: the delivery is genuine, but its timestamp is further from the clock than
-	// [VerifierOptions.Tolerance] allows. It is a replay or was delayed, or one of the two clocks is wrong. The text gives
-	// the difference and the tolerance.
+	// ErrTimestamp means that the delivery is genuine, but its timestamp is further from the clock
+	// than [VerifierOptions.Tolerance] allows. The delivery is a replay or was delayed, or the
+	// clock of the service or of this machine is wrong. The text gives the difference and the
+	// tolerance.
 	ErrTimestamp = errors.New("webhook: genuine, but its timestamp is outside VerifierOptions.Tolerance")
 
-	// ErrNoSecret: the Verifier is nil or was not made by [NewVerifier]. It has no secret and refuses everything.
+	// ErrNoSecret means that the Verifier is nil or was not made by [NewVerifier]. A Verifier
+	// without a secret refuses everything.
 	ErrNoSecret = errors.New("webhook: Verifier has no secret: make it with NewVerifier and check its error")
 
-	// ErrBodyConsumed: the body is empty, or is shorter than the request announced, because something read it before. The
-	// error matches ErrSignature too.
+	// ErrBodyConsumed means that the body is empty, or shorter than the request announced, because
+	// something read it before. The error matches ErrSignature too.
 	ErrBodyConsumed = errors.New("webhook: nothing, or not all, is left of the body: something read it before; " +
 		"put the Handler or Middleware before whatever reads bodies, or give Verify the bytes that were received")
 
-	// ErrTooLarge: the body is larger than [VerifierOptions.MaxBody], or than an [http.MaxBytesReader] before the handler
-	// allows. The text says which, and gives the limit in bytes.
+	// ErrTooLarge means that the body is larger than [VerifierOptions.MaxBody], or larger than an
+	// [http.MaxBytesReader] before the handler allows. The text names the limit that was exceeded,
+	// in bytes.
 	ErrTooLarge = errors.New("webhook: body too large")
 
-	// ErrPayload: the delivery is genuine, but the payload is not JSON, or not an object or an array. Every error of
-	// [Parse] matches it.
+	// ErrPayload means that the delivery is genuine, but its payload is not a JSON object or array.
+	// Every error of [Parse] matches ErrPayload.
 	ErrPayload = errors.New("webhook: payload is not a JSON object or an array")
 )
 
-// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another delivery. The answer is
-// 503, or 500 if another event failed.
+// ErrEventBusy is the Err of an [EventError] for an event that is being processed for another
+// delivery at this moment. The delivery gets the response 503, or 500 if another of its events
+// failed.
 var ErrEventBusy = errors.New("webhook: event is being processed for another delivery")
 
-// EventError is what [HandlerOptions.OnError] gets for an event that was not processed, or not recorded as processed,
-// or processed although a field could not be read. Its text contains the index, the event type, the subject's id and
-// the text of Err. Of the type and the id it contains at most 100 bytes, with unprintable characters escaped as in Go.
+// EventError is the error that [HandlerOptions.OnError] gets for one event. Either the event was
+// not processed, or it was not recorded as processed, or it was processed although a field could
+// not be read.
+//
+// The text contains the index, the event type, the subject's id and the text of Err. The type and
+// the id are cut off after 100 bytes, and their unprintable characters are escaped as in Go.
 type EventError struct {
 	Index int   // position in the delivery, from 0
 	Event Event // contains personal data
-	Err   error // of the function, the decoder or the replay store, or ErrEventBusy; a *PanicError has the stack, a *FieldError the field
+	Err   error // from the function, the decoder or the replay store, or ErrEventBusy; a *PanicError has the stack, a *FieldError the field
 }
 
 // Error returns a text such as: event 2 (new_form_response 602c2631-97b9-4a3c-92b8-7a2bf3a5bb6d): disk full.
@@ -76,8 +86,8 @@ func (e *EventError) Error() string {
 	return fmt.Sprintf("event %d (%s): %v", e.Index, about, e.Err)
 }
 
-// printed returns a type or an id, which the sender may fill with anything, for one line of text: at most 100 bytes of
-// it, and unprintable characters as strconv.Quote writes them.
+// printed returns a type or an id for one line of text. The sender may put anything into a type or
+// an id, so printed uses at most 100 bytes and writes unprintable characters as strconv.Quote does.
 func printed(text string) string {
 	const most = 100
 	if len(text) > most {
@@ -95,8 +105,8 @@ func (e *EventError) Unwrap() error { return e.Err }
 
 // FieldError names a field whose value could not be read and was left zero. It never contains the value.
 type FieldError struct {
-	Field string // path from the event, such as signers[2].email
-	Want  string // what it should be, such as "a string"
+	Field string // path of the field in the event, such as signers[2].email
+	Want  string // what the field should be, such as "a string"
 }
 
 // Error returns a text such as: webhook: field signers[2].email is not a string.
@@ -104,11 +114,12 @@ func (e *FieldError) Error() string {
 	return "webhook: field " + e.Field + " is not " + e.Want
 }
 
-// RefusedError is what [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a delivery that was refused as
-// a whole. Strangers can cause any number of them.
+// RefusedError is the error that [HandlerOptions.OnError] and [MiddlewareOptions.OnError] get for a
+// delivery that was refused as a whole. Unauthenticated requests can cause any number of
+// RefusedErrors.
 type RefusedError struct {
-	Status int   // of the answer
-	Err    error // the reason, such as one that matches ErrSignature
+	Status int   // HTTP status of the response
+	Err    error // the reason, such as an error that matches ErrSignature
 }
 
 // Error returns the text of Err.
@@ -122,9 +133,12 @@ func (e *RefusedError) Error() string {
 // Unwrap returns Err.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Permanent marks an error that another delivery would not resolve. The event is acknowledged as if it had been
-// processed, and the error is reported. Mark the error that the function returns, after the last one was joined to it.
-// Permanent(nil) is nil. An error with a method that panics, such as a nil pointer, is not permanent.
+// Permanent marks an error that another delivery would not resolve. The event is then acknowledged
+// as if it had been processed, and the error is reported. Wrap the error that the function returns:
+// an error that is joined to it later is not marked.
+//
+// Permanent(nil) is nil. An error with a method that panics, such as a nil pointer, is not
+// permanent.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -137,9 +151,10 @@ type permanentError struct{ err error }
 func (e *permanentError) Error() string { return e.err.Error() }
 func (e *permanentError) Unwrap() error { return e.err }
 
-// IsPermanent reports whether err, or an error that it wraps, is marked by [Permanent]. Of an error that wraps several,
-// as [errors.Join] and [fmt.Errorf] make them, each must be: one that is not may resolve with another delivery. A panic
-// is never permanent, whatever its value.
+// IsPermanent reports whether err, or an error that err wraps, is marked by [Permanent]. If an
+// error wraps several errors, as those of [errors.Join] and [fmt.Errorf] do, each of them must be
+// marked, because an unmarked one may be resolved by another delivery. A panic is never permanent,
+// whatever its value.
 func IsPermanent(err error) bool {
 	if _, panicked := errors.AsType[*PanicError](err); panicked {
 		return false
@@ -160,8 +175,8 @@ func allPermanent(err error) bool {
 	return false
 }
 
-// readableError returns err, or another error if a method of err panics, as Error of a nil pointer may. It asks every
-// error in err.
+// readableError returns err, or another error if a method of err panics, as Error of a nil pointer
+// may. It calls the methods of every error in err.
 func readableError(err error) (result error) {
 	if err == nil {
 		return nil
@@ -175,7 +190,8 @@ func readableError(err error) (result error) {
 	return err
 }
 
-// guarded calls f and makes an error of its panic. The methods of the error do not panic.
+// guarded calls f and turns a panic of f into an error. The methods of the returned error do not
+// panic.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -185,7 +201,8 @@ func guarded(f func() error) (err error) {
 	return readableError(f())
 }
 
-// stopped returns the error of a function that did not return: it panicked with p or, if p is nil, ended its goroutine.
+// stopped returns the error of a function that did not return. The function panicked with p or, if
+// p is nil, ended its goroutine.
 func stopped(p any, stack []byte) error {
 	if p == nil {
 		return errGoexit
@@ -196,10 +213,10 @@ func stopped(p any, stack []byte) error {
 	return &PanicError{Value: p, Stack: stack}
 }
 
-// PanicError is what a panic in a function of [Funcs] or a method of a [ReplayStore] becomes. Its text contains the
-// value.
+// PanicError is the error for a panic in a function of [Funcs] or in a method of a [ReplayStore].
+// Its text contains the value of the panic.
 type PanicError struct {
-	Value any    // what panic was called with; a *runtime.PanicNilError for nil; of an error with a method that panics, one that says so
+	Value any    // the argument of panic; a *runtime.PanicNilError for nil; if a method of the argument panics, an error that says so
 	Stack []byte // the stack of the goroutine that panicked
 }
 

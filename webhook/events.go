@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// EventType is the value of an event's webhookEvent field. Values that this package does not know are kept as
-// they came, in an [UnknownEvent].
+// EventType is the value of an event's webhookEvent field. An event with a value that this package
+// does not know becomes an [UnknownEvent], which keeps the value unchanged.
 type EventType string
 
 // The event types that the service documents, each with the struct that carries it.
@@ -22,61 +22,74 @@ const (
 	TypeTemplateResponse   EventType = "new_template_response"                   // *TemplateResponse
 )
 
-// Event is one element of a delivery: *[FormResponse], *[SignatureViewed], *[SignatureSigned], *[SignatureCompleted],
-// *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or *[UnknownEvent]. Use a type switch, or let a [Handler]
-// call a function for each. No other package can implement it.
+// Event is one element of a delivery: *[FormResponse], *[SignatureViewed], *[SignatureSigned],
+// *[SignatureCompleted], *[TemplateViewed], *[TemplateSigned], *[TemplateResponse] or
+// *[UnknownEvent]. Use a type switch, or let a [Handler] call the function for each type. No other
+// package can implement Event.
 //
-// Store or publish an event as its Raw, which [Parse] reads again. [encoding/json] prints the Go names of the fields. The
-// field Type, which every event has, is then the event's type; it is empty in an event made by hand.
+// To store or publish an event, use its Raw, which [Parse] reads again. [encoding/json] prints the
+// Go names of the fields instead, with the event's type in the field Type. Type is empty in an
+// event that was not decoded from a payload.
 //
-// The strings of the events of one payload refer to one copy of it. To keep a few of them for long, use
-// [strings.Clone]. Events contain personal data; do not log them whole.
+// The strings of all events of a payload refer to one copy of the payload. To keep a few strings
+// for a long time, use [strings.Clone], so that the copy can be freed. Events contain personal
+// data; do not log them whole.
 type Event interface {
-	// EventType returns the type that the payload names, or else the inferred one. It is empty for an UnknownEvent without
-	// either.
+	// EventType returns the type that the payload names, or else the inferred type. It is empty for
+	// an UnknownEvent with neither.
 	EventType() EventType
 
-	// Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from fields that only it
-	// has. Where such fields are missing, or those of two types are there, the event is an UnknownEvent.
+	// Inferred reports whether webhookEvent was missing or unreadable, and the type was inferred
+	// from fields that only this type has. If there are no such fields, or fields of two types, the
+	// event is an UnknownEvent.
 	Inferred() bool
 
-	// SubjectID returns the id of what the event is about: formResponseId for a form response, else documentId, which in
-	// events of a template is the template's. For an UnknownEvent it is either of them, or empty. Many events share one
-	// subject; the service sends no id of the event itself.
+	// SubjectID returns the id of the subject of the event: formResponseId for a form response,
+	// else documentId. In events of a template, documentId is the id of the template. For an
+	// UnknownEvent, SubjectID is either id, or empty. Many events share one subject; the service
+	// sends no id of the event itself.
 	SubjectID() string
 
-	// SignerIDs returns the ids of Signers, and that of ViewedBy or SignedBy if it is not among them. In events of a
-	// template they tell which document the event is about: SignerIDs of the client's SendResult and Respondent are
-	// assumed to return the same (not documented by the service). It is nil where there are no signers, as in a
-	// FormResponse.
+	// SignerIDs returns the ids of Signers, and the id of ViewedBy or SignedBy if Signers does not
+	// contain it. In events of a template, these ids identify the document of the event: SignerIDs
+	// of the client's SendResult and Respondent are assumed to return the same ids (not documented
+	// by the service). SignerIDs is nil if the event has no signers, as a FormResponse.
 	SignerIDs() []string
 
-	// FieldErrors returns the fields whose values could not be read, in the payload's order; they are zero in the event.
-	// Of a list it has those of the first element that has any. These are no errors: a number or boolean in place of a
-	// string, which is kept as its JSON; "1" or 1.0 for 1; "true" for true; and "", which counts as missing. It is nil for
-	// most events and for an UnknownEvent. Do not change it.
+	// FieldErrors returns the fields whose values could not be read, in the order of the payload.
+	// These fields are zero in the event. For a list, FieldErrors has only the errors of the first
+	// element with an error. FieldErrors is nil for most events, and for an UnknownEvent. Do not
+	// change it.
+	//
+	// These values are not errors:
+	//
+	//   - a number or boolean in place of a string, which is kept as its JSON
+	//   - "1" or 1.0 in place of 1
+	//   - "true" in place of true
+	//   - "", which counts as missing
 	FieldErrors() []*FieldError
 
 	// Raw returns a new copy of the event's JSON as it was authenticated, including fields that this package does not
 	// know. It is nil for an event that was not decoded from a payload.
 	Raw() json.RawMessage
 
-	// source returns the same JSON without a copy.
+	// source returns the JSON of Raw without copying it.
 	source() string
 }
 
-// FormResponse (new_form_response): a respondent has submitted a form.
+// FormResponse is the event new_form_response: a respondent has submitted a form.
 type FormResponse struct {
 	meta
 	FormID          string
 	FormResponseID  string
 	FormTitle       string
-	FinishedPDFURL  string // finishedPdfUrl, or documentUrl in older deliveries
+	FinishedPDFURL  string // from finishedPdfUrl, or from documentUrl in older deliveries
 	RespondentEmail string
-	Answers         []FormAnswer // response, in the form's order
+	Answers         []FormAnswer // from response, in the order of the form
 }
 
-// SignatureViewed (new_signature_pdf_individual_viewed): a signer has opened a PDF document.
+// SignatureViewed is the event new_signature_pdf_individual_viewed: a signer has opened a PDF
+// document.
 type SignatureViewed struct {
 	meta
 	Document
@@ -84,26 +97,29 @@ type SignatureViewed struct {
 	ViewedBy ViewedBy
 }
 
-// SignatureSigned (new_signature_pdf_individual_signed): a signer has signed a PDF document; others may still have to.
+// SignatureSigned is the event new_signature_pdf_individual_signed: a signer has signed a PDF
+// document. Other signers may still have to sign.
 type SignatureSigned struct {
 	meta
 	Document
-	IsSigningOrder bool // signers sign one after the other, by SigningOrderNo
+	IsSigningOrder bool // signers sign one after the other, in the order of SigningOrderNo
 	Signers        []Signer
 	SignedBy       SignedBy
 }
 
-// SignatureCompleted (new_signature_pdf_completed): the last signer of a PDF document has signed.
+// SignatureCompleted is the event new_signature_pdf_completed: the last signer of a PDF document
+// has signed.
 type SignatureCompleted struct {
 	meta
 	Document
-	FinishedPDFURL string // the signed document
+	FinishedPDFURL string // URL of the signed document
 	Signers        []Signer
-	Fields         []Field // what signers filled in, in document order
+	Fields         []Field // values that signers filled in, in document order
 }
 
-// TemplateViewed (new_template_response_individual_viewed): a signer has opened a document made from a template. Its
-// DocumentID is the template's, which is not documented by the service. SignerIDs tells which document it is.
+// TemplateViewed is the event new_template_response_individual_viewed: a signer has opened a
+// document made from a template. DocumentID is the id of the template, not of the document (not
+// documented by the service). SignerIDs identifies the document.
 type TemplateViewed struct {
 	meta
 	Document
@@ -111,81 +127,87 @@ type TemplateViewed struct {
 	ViewedBy ViewedBy
 }
 
-// TemplateSigned (new_template_response_individual_signed): a signer has signed a document made from a template. For
-// DocumentID see [TemplateViewed].
+// TemplateSigned is the event new_template_response_individual_signed: a signer has signed a
+// document made from a template. For DocumentID, see [TemplateViewed].
 type TemplateSigned struct {
 	meta
 	Document
-	IsSigningOrder bool // signers sign one after the other, by SigningOrderNo
+	IsSigningOrder bool // signers sign one after the other, in the order of SigningOrderNo
 	Signers        []Signer
 	SignedBy       SignedBy
 }
 
-// TemplateResponse (new_template_response): the last signer of a document made from a template has signed. For
-// DocumentID see [TemplateViewed].
+// TemplateResponse is the event new_template_response: the last signer of a document made from a
+// template has signed. For DocumentID, see [TemplateViewed].
 type TemplateResponse struct {
 	meta
 	Document
-	FinishedPDFURL string // the signed document
+	FinishedPDFURL string // URL of the signed document
 	Signers        []Signer
-	Fields         []Field // what signers filled in, in document order
+	Fields         []Field // values that signers filled in, in document order
 }
 
-// UnknownEvent is an element that no other type fits. [Event.Raw] returns all of it. Err is nil when this package does
-// not know its type. Otherwise it could not be decoded: it is not an object, or it names no type and none can be
-// inferred. Err is a *[FieldError] when webhookEvent is there and is not a string. DocumentID, FormResponseID and
-// SignerIDs have the ids of the element that are under the keys of the known types.
+// UnknownEvent is an array element that no other event type fits. [Event.Raw] returns the whole
+// element.
+//
+// If Err is nil, the element has a type that this package does not know. Otherwise the element
+// could not be decoded: it is not an object, or it names no type and no type can be inferred. Err
+// is a *[FieldError] if webhookEvent is present and is not a string.
+//
+// DocumentID, FormResponseID and SignerIDs have the ids that the element has under the keys of the
+// known types.
 type UnknownEvent struct {
 	meta
-	Type           EventType // as the payload names it; empty when Err is not nil
+	Type           EventType // the type that the payload names; empty if Err is not nil
 	Err            error
 	DocumentID     string
 	FormResponseID string
 	signerIDs      []string
 }
 
-// Document has the fields that all events about documents share. Fields that were missing, null or unreadable are
-// empty.
+// Document has the fields that all events about documents share. A field that is missing, null or
+// unreadable is empty.
 type Document struct {
 	DocumentName string
-	// DocumentID is a UUID: of the PDF document or, in events of a template, of the template (not documented by the
-	// service).
+	// a UUID: of the PDF document or, in events of a template, of the template (not documented by
+	// the service)
 	DocumentID  string
 	DocumentURL string
 	AuthorEmail string
 }
 
-// Signer is one signer of a document. Events about PDF documents and about templates fill different fields. Fields that
-// were missing, null or unreadable are zero.
+// Signer is one signer of a document. Events about PDF documents and events about templates fill
+// different fields. A field that is missing, null or unreadable is zero.
 type Signer struct {
 	Email          string
 	Name           string
 	Status         SignerStatus
-	IP             string // PDF documents
-	RoleTitle      string // templates
-	ID             string // templates
+	IP             string // only of PDF documents
+	RoleTitle      string // only of templates
+	ID             string // only of templates
 	HasDeclined    bool
-	SigningOrderNo int // place in the signing order, in signed events; 0 when the delivery gives none
+	SigningOrderNo int // position in the signing order, in signed events; 0 if the delivery has none
 }
 
-// ViewedBy is the signer who opened the document. The form of the time is not documented by the service: RFC 3339 and
-// Unix seconds or milliseconds are read, in UTC whatever the zone, and a time without a zone or a date as UTC. It is
-// zero when it is missing or unreadable ([Event.FieldErrors]).
+// ViewedBy is the signer who opened the document, and the time. The service does not document the
+// form of the time. RFC 3339, Unix seconds and Unix milliseconds are read, and the result is in UTC
+// whatever the zone. A date, or a time without a zone, is read as UTC. The time is zero if it is
+// missing or unreadable (see [Event.FieldErrors]).
 type ViewedBy struct {
 	Signer
 	ViewedAt time.Time
 }
 
-// SignedBy is the signer who signed the document. The time is as in [ViewedBy].
+// SignedBy is the signer who signed the document, and the time. The time is read as in [ViewedBy].
 type SignedBy struct {
 	Signer
 	SignedAt time.Time
 }
 
-// SignerStatus is how far a signer has come. Values not listed here are kept as they came.
+// SignerStatus is the progress of one signer. A value that is not listed here is kept unchanged.
 type SignerStatus string
 
-// The signer statuses that were seen; not documented by the service.
+// The signer statuses that were observed. The service does not document them.
 const (
 	SignerDraft   SignerStatus = "DRAFT"
 	SignerPending SignerStatus = "PENDING"
@@ -193,29 +215,32 @@ const (
 	SignerSigned  SignerStatus = "SIGNED"
 )
 
-// FormAnswer is one question of a form and what the respondent answered.
+// FormAnswer is one question of a form with the answer of the respondent.
 type FormAnswer struct {
 	ID       string
 	Question string
-	Answer   string // its JSON text where the service sends something other than a string; that it may is not documented
+	Answer   string // JSON text if the service sends another type than a string, which is not documented
 }
 
-// Field is one value that a signer filled in, from a key such as contact_field(page1)[Buyer]. Only the kind
-// contact_field is documented by the service; text, date and name were seen, any other is taken too.
+// Field is one value that a signer filled in. Its name comes from a key such as
+// contact_field(page1)[Buyer]. The service documents only the kind contact_field. The kinds text,
+// date and name were observed, and any other kind is accepted too.
 type Field struct {
-	Kind  string // contact_field
-	Page  int    // from 1 as far as seen; 0 is taken too
+	Kind  string // such as contact_field
+	Page  int    // from 1 in all observed events; 0 is accepted too
 	Label string // a role title or a signer's name; any text, brackets included
-	Value string // its JSON text where the service sends something other than a string
-	Key   string // the key as a whole
+	Value string // JSON text if the service sends another type than a string
+	Key   string // the whole key
 }
 
-// meta is what every decoded event keeps of its payload. It has most of the methods of Event.
+// meta has the data that every decoded event keeps of its payload. It has most of the methods of
+// Event.
 type meta struct {
 	raw   string
 	notes *notes // nil for most events
 
-	// Type is the result of EventType for an event that was decoded from a payload, so that encoding/json prints it.
+	// Type is the result of EventType for an event that was decoded from a payload. It is a field
+	// so that encoding/json prints it.
 	Type EventType
 }
 
@@ -229,7 +254,8 @@ var inferredOnly = notes{inferred: true} // never changed
 // Inferred reports whether webhookEvent was missing or unreadable and the type was inferred from the fields.
 func (m *meta) Inferred() bool { return m.notes != nil && m.notes.inferred }
 
-// FieldErrors returns the fields whose values could not be read, which are zero. See [Event].
+// FieldErrors returns the fields whose values could not be read. These fields are zero. See
+// [Event].
 func (m *meta) FieldErrors() []*FieldError {
 	if m.notes == nil {
 		return nil
@@ -237,10 +263,11 @@ func (m *meta) FieldErrors() []*FieldError {
 	return m.notes.misfits
 }
 
-// SignerIDs returns nil: this event has no signers.
+// SignerIDs returns nil, because this event has no signers.
 func (e *FormResponse) SignerIDs() []string { return nil }
 
-// SignerIDs returns the ids of signers, viewedBy and signedBy of the element, where they can be read.
+// SignerIDs returns the ids under signers, viewedBy and signedBy of the element, if they can be
+// read.
 func (e *UnknownEvent) SignerIDs() []string { return slices.Clone(e.signerIDs) }
 
 func (m *meta) source() string { return m.raw }
@@ -254,10 +281,10 @@ func (m *meta) Raw() json.RawMessage {
 	return json.RawMessage(m.raw)
 }
 
-// SubjectID returns DocumentID, the id of what the event is about.
+// SubjectID returns DocumentID, the id of the subject.
 func (d *Document) SubjectID() string { return d.DocumentID }
 
-// SubjectID returns FormResponseID, the id of what the event is about.
+// SubjectID returns FormResponseID, the id of the subject.
 func (e *FormResponse) SubjectID() string { return e.FormResponseID }
 
 // SubjectID returns FormResponseID, or else DocumentID.

@@ -1,8 +1,8 @@
 package webhook
 
-// build returns the event that the fields make. Its type is what webhookEvent says (decode.go), or else what infer
-// finds: also where webhookEvent is not a string. An event whose type is unknown, or cannot be read, is an
-// UnknownEvent.
+// build returns the event that the fields make. The type is the value of webhookEvent (see
+// decode.go). If webhookEvent is missing or not a string, the type is the one that infer finds. An
+// event whose type is unknown or unreadable is an UnknownEvent.
 func (e *element) build() Event {
 	e.dropNullFields()
 	inferred := false
@@ -13,7 +13,7 @@ func (e *element) build() Event {
 	e.meta.Type = e.eventType
 	switch misfits := e.misfitsOfType(); {
 	case len(misfits) > 0 && e.eventType == "":
-		return e.unknown(misfits[0]) // no other member can be here: without a type, only webhookEvent counts
+		return e.unknown(misfits[0]) // without a type, only a misfit of webhookEvent counts
 	case len(misfits) > 0:
 		e.meta.notes = &notes{inferred: inferred, misfits: misfits}
 	case inferred:
@@ -58,11 +58,16 @@ const (
 	membersOfSteps      = memberViewedBy | memberSignedBy | memberIsSigningOrder | memberFinishedPDFURL
 )
 
-// infer chooses the type of an event without webhookEvent by its keys. The service does not document such events, but
-// its samples contain them. A key that is there is evidence, however empty its value; null counts as missing. A type
-// needs keys that only it has, and none that only other types have. A signer with a roleTitle or signerId is of a
-// template, any other with a signerIp of a PDF document; so is the one of viewedBy or signedBy. If the signers are of
-// different kinds, the result is empty: an UnknownEvent is reported, but nobody would notice a wrong type.
+// infer finds the type of an event without webhookEvent by its keys. The service does not document
+// such events, but its samples contain them.
+//
+// A key counts even if its value is empty, but not if its value is null. A type requires keys that
+// only this type has, and no keys that only other types have.
+//
+// A signer with a roleTitle or signerId belongs to a template. Any other signer with a signerIp
+// belongs to a PDF document. The same holds for the signers of viewedBy and signedBy. If the
+// signers are of different kinds, infer returns an empty type: an UnknownEvent is reported, but
+// nobody would notice a wrong type.
 func (e *element) infer() EventType {
 	if e.given&membersFormOnly != 0 {
 		const answers = memberFormID | memberResponse
@@ -75,7 +80,7 @@ func (e *element) infer() EventType {
 	template := e.ofTemplate != 0
 	step := e.given & membersOfSteps
 	if template == (e.ofPDF != 0) || step != memberFinishedPDFURL && len(e.fields) > 0 {
-		return "" // signers of no kind or of both, or what they filled in before they all signed
+		return "" // signers of no kind or of both kinds, or filled-in fields before the last signature
 	}
 	switch {
 	case step == memberViewedBy:

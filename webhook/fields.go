@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// fieldsLinear bounds the fields that are searched one by one for a repeated key; more are looked up in a map.
+// fieldsLinear is the number of fields up to which a repeated key is searched linearly. More fields
+// are looked up in a map.
 const fieldsLinear = 16
 
-// dynamic reads the value of a key that no event type names: a field, or skipped when the key does not look like one. A
-// field that is null counts as missing.
+// dynamic reads the value of a key that no event type names. The value becomes a Field if the key
+// has the form of one, and is skipped otherwise. A Field that is null counts as missing.
 func (d *decoder) dynamic(key string) {
 	field, ok := parseFieldKey(key)
 	if !ok {
@@ -41,8 +42,8 @@ func (d *decoder) dynamic(key string) {
 	}
 }
 
-// nullKind marks a field whose last value is null until the event ends. Removing it at once would move the others.
-// Every real field has a kind.
+// nullKind marks a field whose last value is null. The field is removed at the end of the event,
+// because removing it at once would move the others. Every real field has a kind.
 const nullKind = ""
 
 func (e *element) dropNullFields() {
@@ -54,8 +55,8 @@ func (e *element) dropNullFields() {
 	}
 }
 
-// fieldIndex returns the index of the field with this key, or -1. The map keeps a payload of many keys from taking time
-// that grows with their square.
+// fieldIndex returns the index of the field with this key, or -1. The map keeps the time for a
+// payload with many keys from growing with the square of their number.
 func (e *element) fieldIndex(key string) int {
 	if len(e.fields) < fieldsLinear {
 		for i := range e.fields {

@@ -7,11 +7,14 @@ import (
 	"reflect"
 )
 
-// Funcs are the functions of a [Handler]. Each may be nil, but not all. At most one runs for each event: the one for
-// its type, else Default. They run concurrently for different deliveries and should be idempotent.
+// Funcs are the functions of a [Handler]. Each may be nil, but not all of them. At most one
+// function runs for each event: the function for its type, or else Default. Functions run
+// concurrently for different deliveries and should be idempotent.
 //
-// The ctx has the values of the request's context. It ends after [HandlerOptions.Timeout] or at the request's deadline,
-// not when the sender hangs up. An error, a panic and [runtime.Goexit] are answered with 500; see [Permanent].
+// The ctx of a function has the values of the request's context. It ends after
+// [HandlerOptions.Timeout] or at the request's deadline, but not when the sender hangs up. If a
+// function returns an error, panics or calls [runtime.Goexit], the response is 500; see [Permanent]
+// for the exception.
 type Funcs struct {
 	FormResponse       func(context.Context, *FormResponse) error
 	SignatureViewed    func(context.Context, *SignatureViewed) error
@@ -21,11 +24,13 @@ type Funcs struct {
 	TemplateSigned     func(context.Context, *TemplateSigned) error
 	TemplateResponse   func(context.Context, *TemplateResponse) error
 
-	// Unknown gets events of types that this package does not know, and events that could not be decoded
-	// ([UnknownEvent] says which). When it is nil, the former go to Default, and the latter are answered 500.
+	// Unknown gets events of types that this package does not know, and events that could not be
+	// decoded; see [UnknownEvent]. If Unknown is nil, Default gets the events of unknown types, and
+	// events that could not be decoded cause the response 500.
 	Unknown func(context.Context, *UnknownEvent) error
 
-	// Default gets every event that no function above is set for, except those that could not be decoded.
+	// Default gets every event for which no function above is set, except events that could not be
+	// decoded.
 	Default func(context.Context, Event) error
 }
 
@@ -35,17 +40,24 @@ func (f *Funcs) empty() bool {
 		f.TemplateResponse == nil && f.Unknown == nil && f.Default == nil
 }
 
-// ErrNoFunction is returned by [Funcs.Dispatch] for an event that no function is set for.
+// ErrNoFunction is returned by [Funcs.Dispatch] for an event for which no function is set.
 var ErrNoFunction = errors.New("webhook: no function for this event: set the one for its type, or Funcs.Default for all events")
 
-// Dispatch runs the one function that is set for e and returns its error. It is for programs that get events from
-// elsewhere, such as a queue. The function gets ctx as it is, on a goroutine of its own. Dispatch waits for it, sets no
-// time limit and does not look for repeats. It is safe for concurrent use.
+// Dispatch runs the function that is set for e and returns its error. It is for programs that get
+// events from another source than a Handler, such as a queue. The function gets ctx unchanged and
+// runs on a goroutine of its own. Dispatch waits for the function, sets no time limit and does not
+// detect repeated events. It is safe for concurrent use.
 //
-// A panic becomes a *[PanicError], and [runtime.Goexit] an error too. So does an error with a method that panics, such
-// as a nil pointer: it is replaced by one that names its type and is not permanent. The error matches [ErrNoFunction]
-// when no function is set for e, and the event's Err when e could not be decoded and needs Funcs.Unknown. See
-// [IsPermanent]. A nil event, and a nil pointer in one, are errors too, and no function runs.
+// The error of Dispatch:
+//
+//   - An error of the function is returned as it is; see [IsPermanent].
+//   - A panic becomes a *[PanicError].
+//   - A call of [runtime.Goexit] becomes an error.
+//   - An error with a method that panics, such as a nil pointer, is replaced by an error that names
+//     its type and is not permanent.
+//   - The error matches [ErrNoFunction] if no function is set for e.
+//   - The error matches the Err of e if e could not be decoded and Funcs.Unknown is nil.
+//   - If e is nil or a nil pointer, Dispatch returns an error and no function runs.
 func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 	if isNil(e) {
 		return errNilEvent
@@ -76,10 +88,10 @@ func isNil(ev Event) bool {
 
 var errGoexit = errors.New("webhook: function ended its goroutine with runtime.Goexit, as FailNow of a test does")
 
-// function is one of Funcs with its event bound to it.
+// function is one of Funcs, bound to its event.
 type function func(context.Context) error
 
-// choose returns the function to run for an event, or the reason why there is none.
+// choose returns the function to run for an event, or the reason why no function runs.
 func (f *Funcs) choose(ev Event) (function, error) {
 	if run := f.pick(ev); run != nil {
 		return run, nil
@@ -111,7 +123,8 @@ func (f *Funcs) pick(ev Event) function {
 	case *UnknownEvent:
 		run = bind(f.Unknown, e)
 		if run == nil && e.Err != nil {
-			// It is not for Default: a function that ignores what it does not know would lose it.
+			// Default does not get it, because a function that ignores unknown events would lose
+			// it.
 			return nil
 		}
 	}

@@ -13,52 +13,70 @@ import (
 
 // HandlerOptions are the optional settings of [NewHandler]. The zero value gives the defaults.
 type HandlerOptions struct {
-	// Timeout is how long a function may take for one event; then its ctx ends. Default 30 seconds. The
-	// service's own time-out is not documented: put work that takes longer than a few seconds into a queue.
+	// Timeout is how long a function may take for one event. Then its ctx ends. Default 30 seconds.
+	// The service does not document its own time-out, so put work that takes longer than a few
+	// seconds into a queue.
 	Timeout time.Duration
 
-	// ReplayStore remembers processed events, so that a repeated delivery runs nothing twice. Default: a
-	// [MemoryReplayStore] for this handler alone, on the Verifier's clock. Several processes need a shared store.
+	// ReplayStore remembers processed events, so that a repeated delivery runs nothing twice. The
+	// default is a [MemoryReplayStore] for this handler alone, with the clock of the Verifier.
+	// Several processes need a shared store.
 	ReplayStore ReplayStore
 
-	// DisableReplayProtection switches the replay store off: every genuine delivery runs, however often it arrives.
+	// DisableReplayProtection switches the replay store off. Every genuine delivery then runs,
+	// however often it arrives.
 	DisableReplayProtection bool
 
 	// ReplayTTL is how long a processed event is remembered. Default 24 hours; at least twice the
-	// Verifier's tolerance. It should be longer than the service repeats a delivery, which it does not document.
+	// Verifier's tolerance. ReplayTTL should be longer than the time for which the service repeats
+	// a delivery, which the service does not document.
 	ReplayTTL time.Duration
 
-	// OnError is called with an *[EventError] once for each event that failed, or was processed although a field of it
-	// could not be read; not for one that is ignored or repeated. It is called with a *[RefusedError] for each delivery
-	// that was refused as a whole; unauthenticated requests can cause those. nil means no call.
+	// OnError is called once for each failure. nil means no call. The type of the error shows what
+	// failed:
 	//
-	// It runs before the request is answered, possibly concurrently. A panic in OnError, OnEvent or Logger is not caught:
-	// it ends the request without an answer, and the remaining events wait for another delivery.
+	//   - An *[EventError] is one event that was not processed, or not recorded as processed, or
+	//     that was processed although a field could not be read. Ignored and repeated events are
+	//     not reported.
+	//   - A *[RefusedError] is a delivery that was refused as a whole. Unauthenticated requests can
+	//     cause it.
+	//
+	// OnError runs before the response is sent, possibly concurrently. A panic in OnError, OnEvent
+	// or Logger is not caught: it ends the request without a response, and the remaining events run
+	// only if the service delivers them again.
 	OnError func(context.Context, error)
 
-	// OnEvent is called once for each event of a genuine delivery, whatever its outcome. It is the place for metrics. It
-	// runs after the event's function and after OnError, possibly concurrently. nil means no call.
+	// OnEvent is called once for each event of a genuine delivery, whatever its outcome. Use it for
+	// metrics. It runs after the event's function and after OnError, possibly concurrently. nil
+	// means no call.
 	OnEvent func(context.Context, EventResult)
 
-	// Logger gets a line for each event that OnError is called for, at info level for each that is ignored or repeated,
-	// and at debug level for each other one. It gets a line for each refused delivery: in a minute five at warn level for
-	// genuine ones and five for others, further ones at debug level; the next line at warn level has their number.
-	// [Diagnose] and the command "signforms webhook diagnose" say what is wrong with a delivery that is not genuine.
+	// Logger gets one line for each event and for each refused delivery:
 	//
-	// Lines contain types and ids as an [EventError] prints them, error texts and the stack of a panic. They contain
-	// personal data only when the errors or panics of functions do. Default [slog.Default] as it is when NewHandler is
-	// called.
+	//   - An event for which OnError is called is logged at warn level.
+	//   - An ignored or repeated event is logged at info level.
+	//   - Any other event is logged at debug level.
+	//   - A refused delivery is logged at warn level: at most five lines a minute for genuine
+	//     deliveries, and five for others. Further lines are at debug level, and the next line at
+	//     warn level has their number.
+	//
+	// [Diagnose] and the command "signforms webhook diagnose" explain why a delivery is not
+	// genuine.
+	//
+	// Lines contain types and ids as an [EventError] prints them, error texts, and the stack of a
+	// panic. They contain personal data only if the errors or panics of functions do. The default
+	// is [slog.Default] at the time when NewHandler is called.
 	Logger *slog.Logger
 }
 
-// Handler is an [http.Handler] that receives deliveries. It verifies and decodes them, skips repeats and runs a
-// function for each event. Make one with [NewHandler]; a zero Handler refuses everything. It is safe for concurrent
-// use.
+// Handler is an [http.Handler] that receives deliveries. It verifies and decodes them, skips
+// repeated events and runs a function for each other event. Make a Handler with [NewHandler]; a
+// zero Handler refuses everything. A Handler is safe for concurrent use.
 type Handler struct {
 	verifier    *Verifier
 	on          Funcs
 	timeout     time.Duration
-	store       ReplayStore // nil: repeats are allowed
+	store       ReplayStore // nil: repeated events run again
 	lease, keep time.Duration
 	onError     func(context.Context, error)
 	onEvent     func(context.Context, EventResult)
@@ -66,16 +84,22 @@ type Handler struct {
 	refusals    *refusals
 }
 
-// The defaults of [HandlerOptions], and how long an event is reserved for the handler that processes it. After that
-// another delivery may run it, because the process must have died.
+// The defaults of [HandlerOptions], and replayLease, the time for which an event is reserved for
+// the handler that processes it. After replayLease another delivery may run the event, because the
+// process must have died.
 const (
 	defaultTimeout = 30 * time.Second
 	defaultKeep    = 24 * time.Hour
 	replayLease    = 5 * time.Minute
 )
 
-// NewHandler returns a Handler that runs the functions of on. opts may be nil. It panics when the Verifier is nil or
-// zero, when on has no function, when a duration is negative, and when both DisableReplayProtection and a ReplayStore are set.
+// NewHandler returns a Handler that runs the functions of on. opts may be nil. NewHandler panics in
+// these cases:
+//
+//   - v is nil or zero.
+//   - on has no function.
+//   - A duration in opts is negative.
+//   - DisableReplayProtection is true and ReplayStore is set.
 func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	if opts == nil {
 		opts = &HandlerOptions{}
@@ -111,10 +135,11 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 	return h
 }
 
-// ServeHTTP receives one delivery. All events are decoded before the first function runs; then they run one after the
-// other, and one that fails does not stop the others. Functions go on when the sender hangs up.
+// ServeHTTP receives one delivery. All events are decoded before the first function runs. Then the
+// events run one after the other, and an event that fails does not stop the others. Functions
+// continue when the sender hangs up.
 //
-// It answers with a JSON object {"status": …}, as [Handler.Receive] does:
+// The response is a JSON object {"status": …}, as that of [Handler.Receive]:
 //
 //	200 ok                       everything was processed, or no function is set for it; also for []
 //	200 duplicate                everything had been processed before
@@ -128,9 +153,12 @@ func NewHandler(v *Verifier, on Funcs, opts *HandlerOptions) *Handler {
 //	503 unavailable              an event is being processed elsewhere, the replay store failed or is full, or the request's
 //	                             deadline passed; with Retry-After
 //
-// "Not an event" is an [UnknownEvent] that is not an object, or whose type can be neither read nor inferred, unless
-// Funcs.Unknown takes it. An event that no function is set for is acknowledged and logged. After a 500 or 503 the
-// service may deliver again, which it does not document. Then only those events run that did not succeed.
+// An element is "not an event" if it is not an object, or if its type can be neither read nor
+// inferred. The element becomes an [UnknownEvent], and causes 500 only if Funcs.Unknown is nil. An
+// event for which no function is set is acknowledged and logged.
+//
+// After a 500 or 503 the service may deliver again, which it does not document. Then only the
+// events run that have not succeeded yet.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	verified, refused := h.verifier.verifyRequest(r)
 	var events []Event
@@ -151,12 +179,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with. body is
-// what the sender sent; decode base64 first. Build the header with [http.Header.Add]; only X-Signature and X-Timestamp
-// are used.
+// Receive receives one delivery without net/http, and returns the status and the JSON object of the
+// response. The argument body is the body as the sender sent it. If your platform encodes the body
+// in base64, decode it first. Build header with [http.Header.Add]. Receive uses only X-Signature
+// and X-Timestamp.
 //
-// The functions of [Funcs] get the values and the deadline of ctx, but do not stop when ctx is cancelled. With a status
-// of 503, add a Retry-After header. The caller may use body again when Receive returns.
+// The functions of [Funcs] get the values and the deadline of ctx, but continue when ctx is
+// cancelled. If the status is 503, add a Retry-After header to the response. The caller may use
+// body again when Receive has returned.
 func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) (status int, answer []byte) {
 	verified, err := h.verifier.Verify(header, body)
 	var events []Event
@@ -172,7 +202,8 @@ func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) 
 	return r.status, []byte(r.body)
 }
 
-// reply is the answer to a delivery: a status and a constant JSON object, never a detail of the request.
+// reply is the response to a delivery: a status and a constant JSON object. It contains no detail
+// of the request.
 type reply struct {
 	status int
 	body   string
@@ -191,7 +222,7 @@ var (
 	replyUnavailable  = reply{http.StatusServiceUnavailable, `{"status":"unavailable"}`}
 )
 
-// write sends the answer. retryAfter is used by 503 only.
+// write sends the response. Only a 503 uses retryAfter.
 func (r reply) write(w http.ResponseWriter, retryAfter time.Duration) {
 	header := w.Header()
 	header["Content-Type"] = []string{"application/json"}

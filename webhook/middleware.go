@@ -16,20 +16,23 @@ var errNoDelivery = errors.New("webhook: no delivery in this context: put Verifi
 
 // MiddlewareOptions are the optional settings of [Verifier.Middleware]. The zero value gives the defaults.
 type MiddlewareOptions struct {
-	// OnError is called for each refused delivery, with a *[RefusedError]; unauthenticated requests can cause them. It
-	// runs before the request is answered, possibly concurrently. nil means no call.
+	// OnError is called with a *[RefusedError] for each refused delivery. Unauthenticated requests
+	// can cause it. OnError runs before the response is sent, possibly concurrently. nil means no
+	// call.
 	OnError func(context.Context, error)
 
-	// Logger gets a line for each refused delivery, as described in [HandlerOptions]. Default [slog.Default] as it is when
-	// Middleware is called.
+	// Logger gets a line for each refused delivery, as described in [HandlerOptions]. The default
+	// is [slog.Default] at the time when Middleware is called.
 	Logger *slog.Logger
 }
 
-// Middleware returns a function that lets only genuine, recent deliveries through to a handler. It answers the others
-// as a [Handler] does. It does not protect against repeats. The function suits the Use method of most routers. opts may
-// be nil. Middleware panics when the Verifier is nil or zero.
+// Middleware returns a function that wraps a handler, so that only genuine, recent deliveries reach
+// it. Other deliveries get the same responses as from a [Handler]. Middleware does not protect
+// against repeated deliveries. The returned function suits the Use method of most routers. opts may
+// be nil. Middleware panics if the Verifier is nil or zero.
 //
-// The handler gets a copy of the request, whose body is what was authenticated, and may call [EventsFromContext].
+// The wrapped handler gets a copy of the request, whose body is the authenticated payload. The
+// handler may call [EventsFromContext].
 func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.Handler {
 	if !v.usable() {
 		panic("webhook: Middleware: no Verifier: make one with NewVerifier")
@@ -60,7 +63,7 @@ type eventsKey struct{}
 type passedDelivery struct {
 	context.Context
 	verified Verified
-	events   func() ([]Event, error) // decodes them once
+	events   func() ([]Event, error) // decodes the events once
 }
 
 func (d *passedDelivery) Value(key any) any {
@@ -73,7 +76,7 @@ func (d *passedDelivery) Value(key any) any {
 	return d.Context.Value(key)
 }
 
-// authenticated returns a copy of r that has the payload for a body.
+// authenticated returns a copy of r whose body is the authenticated payload.
 func authenticated(r *http.Request, verified Verified) *http.Request {
 	payload := verified.Payload
 	events := sync.OnceValues(func() ([]Event, error) { return Parse(payload) })
@@ -87,9 +90,9 @@ func authenticated(r *http.Request, verified Verified) *http.Request {
 	return r
 }
 
-// EventsFromContext returns the events of a delivery that passed [Verifier.Middleware], in their order, or the error of
-// [Parse]. For any other context it returns an error. It decodes on the first call. All calls for a request return the
-// same events; do not change them.
+// EventsFromContext returns the events of a delivery that passed [Verifier.Middleware], in their
+// order, or the error of [Parse]. For any other context it returns an error. The first call decodes
+// the payload. All calls for a request return the same events; do not change them.
 func EventsFromContext(ctx context.Context) ([]Event, error) {
 	delivery, ok := ctx.Value(eventsKey{}).(*passedDelivery)
 	if !ok {

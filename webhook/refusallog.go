@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// refusals reports the deliveries that a handler or middleware refuses. What is refused, and why: refuse.go.
+// refusals reports the deliveries that a handler or middleware refuses. The file refuse.go has the
+// reasons.
 type refusals struct {
 	log     *slog.Logger
 	onError func(context.Context, error)
 
-	strangers, genuine lineLimit // separate, so that forged requests cannot hide the lines about a wrong clock
+	strangers, genuine lineLimit // separate limits, so that forged requests cannot hide the lines about a wrong clock
 }
 
 func (f *refusals) tell(ctx context.Context, refused *refusal) {
 	if f == nil {
-		f = &refusals{log: slog.Default()} // of a zero Handler
+		f = &refusals{log: slog.Default()} // f is nil in a zero Handler
 	}
 	if f.onError != nil {
 		f.onError(ctx, &RefusedError{Status: refused.reply.status, Err: refused.err})
@@ -42,18 +43,20 @@ func (f *refusals) tell(ctx context.Context, refused *refusal) {
 	f.log.LogAttrs(ctx, level, "webhook: request refused", attrs...)
 }
 
-// linesPerMinute is how many refusals of a kind are logged at warn level in a minute. Further ones are at debug level.
+// linesPerMinute is how many refusals of one kind are logged at warn level in a minute. Further
+// refusals are logged at debug level.
 const linesPerMinute = 5
 
 // lineLimit counts log lines by the minute.
 type lineLimit struct {
 	mu     sync.Mutex
-	begun  time.Time // of the minute
-	lines  int       // in this minute
-	hidden int       // lines over the limit since the last one within it
+	begun  time.Time // begin of the minute
+	lines  int       // lines in this minute
+	hidden int       // lines over the limit since the last line within it
 }
 
-// take reports whether a line is within the limit and, if so, how many were over it since the last such line.
+// take reports whether a line is within the limit. If it is, take also returns how many lines were
+// over the limit since the last line within it.
 func (l *lineLimit) take() (shown bool, hidden int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The reasons that unauthenticated requests can cause are made once, so that they cost no memory. Each matches the
-// exported error that it begins with.
+// The reasons that unauthenticated requests can cause. They are made once, so that a request costs
+// no memory for its error. Each matches the exported error that it begins with.
 var (
 	errMethod = errors.New("webhook: request method is not POST; if the request is a delivery, a redirect changed " +
 		"the method: give the service the URL that the redirect leads to")
@@ -43,21 +43,22 @@ const (
 	ifRepeated = "; if the request is a delivery, something on the way added one"
 )
 
-// refusal is the reason why a request is not processed, and the answer to the sender. All requests that fail
-// verification get the same answer.
+// refusal is the reason why a request is not processed, with the response to the sender. All
+// requests that fail verification get the same response.
 type refusal struct {
 	reply  reply
 	err    error
-	unread bool // not the whole body was read
+	unread bool // the body was not read to its end
 }
 
-// write answers over HTTP/1 at once: a server that is to keep the connection waits for the rest of the body first,
+// write sends the response. If the body was not read to its end, it also closes an HTTP/1
+// connection. A server that keeps such a connection would first wait for the rest of the body,
 // which may never arrive.
 func (f *refusal) write(w http.ResponseWriter, r *http.Request) {
 	if f.unread && r.ProtoMajor == 1 {
 		w.Header()["Connection"] = []string{"close"}
 	}
-	f.reply.write(w, 0) // none is a 503
+	f.reply.write(w, 0) // no refusal is a 503, so there is no Retry-After
 }
 
 // refuse returns the refusal for an error of Verify or Parse.
@@ -73,10 +74,15 @@ func refuse(err error) *refusal {
 	return &refusal{reply: replyUnauthorized, err: err}
 }
 
-// verifyRequest decides whether a request is refused, cheap checks first: method, media type, length and the form of
-// the two headers before the body is read, then its size, the signature, and at last the clock. A Handler refuses
-// genuine payloads that [Parse] cannot read, too. Nothing else has the bytes of the Payload, so they may become a
-// string without a copy.
+// verifyRequest decides whether a request is refused. Cheap checks come first:
+//
+//  1. method, media type, length and the form of the two headers, before the body is read
+//  2. the size of the body
+//  3. the signature
+//  4. the clock
+//
+// A Handler also refuses genuine payloads that [Parse] cannot read. Nothing else refers to the
+// bytes of the Payload, so they may become a string without a copy.
 func (v *Verifier) verifyRequest(r *http.Request) (Verified, *refusal) {
 	c, refused := v.checkHeader(r)
 	var body []byte
@@ -119,9 +125,10 @@ func (v *Verifier) checkHeader(r *http.Request) (c signedHeaders, refused *refus
 	return c, nil
 }
 
-// isJSON reports whether there is one Content-Type and it is application/json. The media type ends at the first semicolon
-// or comma: gateways repeat a parameter or the whole value, and leave quotes open. Types that end in +json are refused:
-// the service does not send them.
+// isJSON reports whether there is exactly one Content-Type and it is application/json. The media
+// type ends at the first semicolon or comma, because gateways repeat a parameter or the whole
+// value, and leave quotes open. Types that end in +json are refused, because the service does not
+// send them.
 func isJSON(values []string) bool {
 	if len(values) != 1 {
 		return false
@@ -133,8 +140,9 @@ func isJSON(values []string) bool {
 	return strings.EqualFold(strings.TrimSpace(mediaType), "application/json")
 }
 
-// isIdentity reports whether there is no Content-Encoding other than "identity". A compressed body is not what was
-// signed, and decompressing an unauthenticated body could cost any amount of memory.
+// isIdentity reports whether there is no Content-Encoding other than "identity". A compressed body
+// differs from the signed body, and decompressing an unauthenticated body could need any amount of
+// memory.
 func isIdentity(values []string) bool {
 	for _, value := range values {
 		for coding := range strings.SplitSeq(value, ",") {
@@ -146,9 +154,9 @@ func isIdentity(values []string) bool {
 	return true
 }
 
-// signedHeaders is what the two headers of a delivery say.
+// signedHeaders has the values of the two headers of a delivery.
 type signedHeaders struct {
-	text      string // the timestamp as signed
+	text      string // the timestamp in its signed form
 	at        time.Time
 	signature signature
 }
@@ -174,22 +182,25 @@ func (v *Verifier) readHeaders(c *signedHeaders, header http.Header) (err error)
 }
 
 const (
-	firstRead     = 2 << 10  // the memory of a body of which nothing has arrived
-	announcedRead = 64 << 10 // what a Content-Length may allocate once that is full
+	firstRead     = 2 << 10  // memory for a body before its first byte has arrived
+	announcedRead = 64 << 10 // memory that a Content-Length may allocate once firstRead is full
 	pooledBody    = announcedRead + 1
 	maxEmptyReads = 100
 )
 
-// bodies has the memory of bodies that are no longer used. It gets that of genuine deliveries alone, so that a stranger
-// cannot fill it with large ones and then hold them with bodies that never arrive.
+// bodies keeps the memory of bodies that are no longer used. Only the memory of genuine deliveries
+// enters the pool. Otherwise a stranger could fill the pool with large buffers and then hold them
+// with bodies that never arrive.
 var bodies sync.Pool // *[]byte
 
-// readBody reads a request's body. Memory follows the bytes that have arrived, not the Content-Length.
+// readBody reads the body of a request. It allocates memory as bytes arrive, whatever the
+// Content-Length announces.
 func (v *Verifier) readBody(r *http.Request) ([]byte, *refusal) {
 	if r.Body == nil {
 		return nil, nil
 	}
-	// One more than the length, so that the end of the body is seen without growing.
+	// Reading has room for one byte more than the length, so that reading sees the end of the body
+	// without growing the buffer.
 	length := min(r.ContentLength, announcedRead) + 1
 	if length == 0 {
 		length = firstRead
@@ -219,7 +230,8 @@ func (v *Verifier) readBody(r *http.Request) ([]byte, *refusal) {
 	return nil, &refusal{reply: replyCutShort, err: errBodyCutShort}
 }
 
-// unfinished distinguishes the end of a body, for which it returns nil, from other reasons why reading stopped.
+// unfinished returns nil if err is the end of the body, and the refusal for any other reason why
+// reading stopped.
 func unfinished(err error) *refusal {
 	if err == io.EOF || errors.Is(err, http.ErrBodyReadAfterClose) {
 		return nil
@@ -231,7 +243,8 @@ func unfinished(err error) *refusal {
 	return &refusal{reply: replyCutShort, err: errBodyCutShort}
 }
 
-// verify checks the signature, then the clock, so that an untimely delivery is known to be genuine.
+// verify checks the signature first and then the clock, so that a delivery that is refused for its
+// time is known to be genuine.
 func (v *Verifier) verify(ctx context.Context, c *signedHeaders, body []byte) (Verified, error) {
 	found := Verified{Payload: body, Timestamp: c.at}
 	if found.SecretIndex = v.match(c, body); found.SecretIndex < 0 {

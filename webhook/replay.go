@@ -9,47 +9,51 @@ import (
 	"time"
 )
 
-// ReplayStore remembers which events were processed, so that a repeated delivery runs nothing twice. Use one store per
-// handler, or give each handler's keys a prefix: the same event may go to several webhooks. [MemoryReplayStore] serves
-// a single process.
+// ReplayStore remembers which events were processed, so that a repeated delivery runs nothing
+// twice. Use a separate store for each handler, or a separate key prefix, because the same event
+// may go to several webhooks. [MemoryReplayStore] serves a single process.
 //
-// Methods are called concurrently. They must return when ctx ends; it has a deadline of 5 seconds. Check an
-// implementation with replaystoretest.Run. A panic in one of them counts as an error.
+// Methods are called concurrently. A method must return when ctx ends; ctx has a deadline of 5
+// seconds. A panic in a method counts as an error. Check an implementation with
+// replaystoretest.Run.
 type ReplayStore interface {
-	// Begin claims key for the caller and returns [ReplayFresh]. It is atomic: of several calls at the same time only one
-	// may claim. The claim expires after lease, so that a process that died does not block it. Until then Begin
-	// returns [ReplayBusy] to others; after Done, until keep is over, [ReplayDone].
+	// Begin claims key for the caller and returns [ReplayFresh]. Begin is atomic: of several
+	// concurrent calls, only one may claim the key. The claim expires after lease, so that a
+	// process that died does not block the key. While the claim lasts, Begin returns [ReplayBusy]
+	// to other callers. After Done, Begin returns [ReplayDone] until keep is over.
 	Begin(ctx context.Context, key ReplayKey, lease time.Duration) (ReplayState, error)
 
-	// Done records that the event was processed, and remembers it for keep. It does so even when the claim has expired or
-	// someone else holds it.
+	// Done records that the event was processed, and remembers it for keep. Done must do so even if
+	// the claim has expired or another caller holds it.
 	Done(ctx context.Context, key ReplayKey, keep time.Duration) error
 
-	// Abort releases the claim: the event was not processed, and the next Begin may claim it. It changes nothing for a key
-	// that is done or unknown.
+	// Abort releases the claim, because the event was not processed. The next Begin may claim the
+	// key. Abort changes nothing for a key that is done or unknown.
 	Abort(ctx context.Context, key ReplayKey) error
 }
 
-// ReplayState is what [ReplayStore.Begin] says about a key.
+// ReplayState is the state of a key, as [ReplayStore.Begin] returns it.
 type ReplayState int
 
-// The states of a key. The zero value is none of them.
+// The states of a key. The zero value is not a state.
 const (
 	ReplayFresh ReplayState = iota + 1 // the key was unknown or free; the caller has claimed it
-	ReplayBusy                         // someone else has claimed it
-	ReplayDone                         // it was processed before
+	ReplayBusy                         // another caller has claimed it
+	ReplayDone                         // the event was processed before
 )
 
-// ReplayKey identifies one event. It is the SHA-256 of the event's JSON as it was authenticated. When a delivery
-// contains equal events, the key of the second and later ones is the SHA-256 of that and their number.
+// ReplayKey identifies one event. It is the SHA-256 of the authenticated JSON of the event. If a
+// delivery contains equal events, the key of the second and each later one is the SHA-256 of the
+// first key and a number.
 type ReplayKey [sha256.Size]byte
 
 // String returns the key as 64 hexadecimal digits.
 func (k ReplayKey) String() string { return hex.EncodeToString(k[:]) }
 
-// ReplayKeys returns the keys of all events of one delivery, in their order. Give it all of them at once, because equal
-// events are numbered. An event has the same key in each delivery, and in later versions of this package. An event that
-// was not decoded from a payload has the key of an empty text. ReplayKeys panics when an event is nil.
+// ReplayKeys returns the keys of all events of one delivery, in their order. Pass all events of the
+// delivery in one call, because equal events are numbered. An event has the same key in each
+// delivery, and in later versions of this package. The key of an event that was not decoded from a
+// payload is the key of an empty text. ReplayKeys panics if an event is nil.
 func ReplayKeys(events []Event) []ReplayKey {
 	keys := newReplayKeys(len(events), nil)
 	all := make([]ReplayKey, len(events))
@@ -64,12 +68,12 @@ func ReplayKeys(events []Event) []ReplayKey {
 
 // replayKeys makes the keys of one delivery's events, in order.
 type replayKeys struct {
-	scratch []byte               // memory for an event as bytes
+	scratch []byte               // memory for the bytes of one event
 	few     []ReplayKey          // for up to keysLinear events
-	many    map[ReplayKey]uint64 // for more: how often each key occurred
+	many    map[ReplayKey]uint64 // for more events: how often each key occurred
 }
 
-// keysLinear bounds the events whose keys are compared pairwise.
+// keysLinear is the number of events up to which keys are compared pairwise.
 const keysLinear = 32
 
 func newReplayKeys(events int, scratch []byte) replayKeys {
@@ -93,14 +97,14 @@ func (k *replayKeys) next(source string) ReplayKey {
 	return key
 }
 
-// ordinal returns how many events of the delivery had this key before.
+// ordinal returns how many earlier events of the delivery had this key.
 func (k *replayKeys) ordinal(key ReplayKey) (n uint64) {
 	switch {
 	case k.many != nil:
 		n = k.many[key]
 		k.many[key] = n + 1
 		return n
-	case k.few == nil: // the only event
+	case k.few == nil: // the delivery has one event
 		return 0
 	}
 	for i := range k.few {

@@ -10,52 +10,56 @@ import (
 	"time"
 )
 
-// ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] when it may not yet forget any of its events. A [Handler]
-// then answers 503, which asks the service to deliver later.
+// ErrReplayStoreFull is returned by [MemoryReplayStore.Begin] if the store is full and may not
+// forget any of its events yet. A [Handler] then responds with 503, which asks the service to
+// deliver later.
 var ErrReplayStoreFull = errors.New("webhook: replay store is full of events that are too young to forget: " +
 	"raise MemoryReplayOptions.MaxEvents")
 
 // MemoryReplayOptions are the optional settings of [NewMemoryReplayStore].
 type MemoryReplayOptions struct {
-	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 10 MB. A full store drops the
-	// events that were done first, but none within ten minutes, in which a delivery could be repeated.
+	// MaxEvents is how many events are remembered. Default 100,000, which takes less than 10 MB. A
+	// full store forgets the events that were done first. It forgets no event within ten minutes,
+	// because a delivery could be repeated during that time.
 	MaxEvents int
 
 	// Now is the clock. Default [time.Now]. The store never calls it concurrently.
 	Now func() time.Time
 }
 
-// MemoryReplayStore is a [ReplayStore] in the memory of one process. It is not shared with other processes and does not
-// survive a restart. Its size is bounded; it keeps the memory of its largest number of events. Make one with
-// [NewMemoryReplayStore]. It is safe for concurrent use.
+// MemoryReplayStore is a [ReplayStore] in the memory of one process. It is not shared with other
+// processes and does not survive a restart. Its size is bounded, and its memory does not shrink.
+// Make a store with [NewMemoryReplayStore]. It is safe for concurrent use.
 type MemoryReplayStore struct {
 	max     int
 	minKeep time.Duration
 	now     func() time.Time
-	start   time.Time // instants are kept as durations since then
+	start   time.Time // times are stored as durations since start
 
 	mu      sync.Mutex
 	blocks  []*[blockSize]replayRecord // a block is never moved, so growing copies no record
-	records int32                      // made so far, in all blocks
-	known   int                        // events that are remembered
-	chains  []int32                    // the hash table: the first record of each chain; at least as long as records
+	records int32                      // number of records in all blocks
+	known   int                        // number of events that are remembered
+	chains  []int32                    // the hash table: the index of the first record of each chain; at least as long as records
 	seed    maphash.Seed
 }
 
 const blockSize = 256
 
-// replayRecord is a member of one of three rings and, unless it is spare, of a chain of the hash table. It has no
-// pointer, so the garbage collector skips the records. The table is our own because Go maps under churn grow
-// severalfold: one of 100,000 of these keys grows from 5 to 21 MB within 60 rounds of replacing all of them.
+// replayRecord is a member of one of three rings. Unless it is spare, it is also a member of a
+// chain of the hash table. It has no pointer, so the garbage collector skips the records.
+//
+// The store has its own hash table, because Go maps under churn grow severalfold: a map of 100,000
+// of these keys grows from 5 to 21 MB within 60 rounds of replacing all keys.
 type replayRecord struct {
 	key          ReplayKey
 	since, until time.Duration // the time of Begin or Done, and the end of lease or keep
-	done         bool          // else claimed
-	prev, next   int32         // in the ring
-	chained      int32         // the next record of the chain, or none
+	done         bool          // if false, the record is claimed
+	prev, next   int32         // neighbours in the ring
+	chained      int32         // the next record of the chain; none at its end
 }
 
-// The first records are the heads of the rings; they are not events.
+// The first records are the heads of the rings and hold no events.
 const (
 	claimedRing int32 = iota // in the order of their Begin
 	doneRing                 // in the order of their Done
@@ -63,13 +67,15 @@ const (
 	rings
 )
 
-const none = claimedRing // in a chain, where no head of a ring can be
+const none = claimedRing // ends a chain; the head of a ring is never in a chain
 
-// defaultMinKeep is how long a processed event is kept even when the store is full. The store of a [Handler] keeps it
-// for twice the Verifier's tolerance, so that no delivery can be repeated while its timestamp is valid.
+// defaultMinKeep is how long a processed event is kept even if the store is full. The default store
+// of a [Handler] keeps each event for twice the Verifier's tolerance. So no delivery can be
+// repeated while its timestamp is valid.
 const defaultMinKeep = 2 * defaultTolerance
 
-// NewMemoryReplayStore returns an empty store. opts may be nil. It panics when MaxEvents is negative.
+// NewMemoryReplayStore returns an empty store. opts may be nil. NewMemoryReplayStore panics if
+// MaxEvents is negative.
 func NewMemoryReplayStore(opts *MemoryReplayOptions) *MemoryReplayStore {
 	if opts == nil {
 		opts = &MemoryReplayOptions{}
@@ -100,7 +106,8 @@ func newMemoryReplayStore(opts *MemoryReplayOptions, minKeep time.Duration) *Mem
 	return s
 }
 
-// Begin claims key; see [ReplayStore]. Its only error is [ErrReplayStoreFull]. ctx is not used: it never waits.
+// Begin claims key; see [ReplayStore]. Its only error is [ErrReplayStoreFull]. Begin never waits,
+// so it does not use ctx.
 func (s *MemoryReplayStore) Begin(_ context.Context, key ReplayKey, lease time.Duration) (ReplayState, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,8 +127,8 @@ func (s *MemoryReplayStore) Begin(_ context.Context, key ReplayKey, lease time.D
 	return ReplayFresh, nil
 }
 
-// Done records that the event was processed; see [ReplayStore]. Its only error is [ErrReplayStoreFull], for a claim
-// that had expired and was forgotten.
+// Done records that the event was processed; see [ReplayStore]. Its only error is
+// [ErrReplayStoreFull], which occurs if the claim had expired and was forgotten.
 func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +143,7 @@ func (s *MemoryReplayStore) Done(_ context.Context, key ReplayKey, keep time.Dur
 	return nil
 }
 
-// Abort releases a claim; see [ReplayStore]. It never fails.
+// Abort releases a claim; see [ReplayStore]. Abort never fails.
 func (s *MemoryReplayStore) Abort(_ context.Context, key ReplayKey) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +153,7 @@ func (s *MemoryReplayStore) Abort(_ context.Context, key ReplayKey) error {
 	return nil
 }
 
-// find returns the number of the record with this key, or none.
+// find returns the index of the record with this key, or none.
 func (s *MemoryReplayStore) find(key ReplayKey) int32 {
 	i := *s.chain(&key)
 	for i != none && s.record(i).key != key {
@@ -155,8 +162,9 @@ func (s *MemoryReplayStore) find(key ReplayKey) int32 {
 	return i
 }
 
-// add returns the number of a new record, or none when the store is full. For each new record it removes up to two that
-// have expired, so that the memory of a burst is freed without a call that takes long.
+// add returns the index of a new record, or none if the store is full. For each new record, add
+// removes up to two records that have expired. So the memory of a burst is freed without a call
+// that takes long.
 func (s *MemoryReplayStore) add(key ReplayKey, now time.Duration) int32 {
 	for ring := range spareRing {
 		if i := s.record(ring).next; i != ring && now >= s.record(i).until {
@@ -192,11 +200,11 @@ func (s *MemoryReplayStore) link(i int32) {
 	s.record(i).chained, *first = *first, i
 }
 
-// grow returns the number of an additional record, which is in no ring and no chain.
+// grow returns the index of an additional record, which is in no ring and no chain.
 func (s *MemoryReplayStore) grow() int32 {
 	if int(s.records) == len(s.chains) {
 		s.chains = make([]int32, 2*len(s.chains))
-		for i := rings; i < s.records; i++ { // none of them is spare, or it would be used
+		for i := rings; i < s.records; i++ { // no record is spare, because grow is called only without spare records
 			s.link(i)
 		}
 	}
@@ -225,7 +233,7 @@ func (s *MemoryReplayStore) place(i, ring int32, now, lasts time.Duration) {
 	s.move(i, ring)
 }
 
-// move puts record i at the end of a ring.
+// move moves record i to the end of a ring.
 func (s *MemoryReplayStore) move(i, ring int32) {
 	r, head := s.record(i), s.record(ring)
 	s.record(r.prev).next, s.record(r.next).prev = r.next, r.prev

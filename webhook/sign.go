@@ -15,18 +15,19 @@ import (
 	"unicode"
 )
 
-// The headers of a delivery, in the form that [http.Header] keeps them.
+// The headers of a delivery, in the canonical form of [http.Header].
 const (
-	SignatureHeader = "X-Signature" // HMAC-SHA256 of timestamp + "." + body, 64 lower-case hexadecimal digits
+	SignatureHeader = "X-Signature" // HMAC-SHA256 of timestamp + "." + body, as 64 lower-case hexadecimal digits
 	TimestampHeader = "X-Timestamp" // its format is not documented by the service; see VerifierOptions.ParseTimestamp
 )
 
-// Sign returns the two headers with which the service would deliver body at that time: X-Timestamp in Unix seconds and
-// X-Signature over exactly these bytes. It is meant for tests and for your own senders; package webhooktest builds
-// whole requests. In FIPS 140-only mode it panics on a secret of fewer than 14 bytes, as crypto/hmac does.
+// Sign returns the two headers with which the service would deliver body at the time timestamp:
+// X-Timestamp in Unix seconds, and X-Signature over exactly these bytes. Sign is meant for tests
+// and for your own senders; package webhooktest builds whole requests. In FIPS 140-only mode, Sign
+// panics on a secret of fewer than 14 bytes, as crypto/hmac does.
 //
-// A timestamp before September 2001, as in a bubble of testing/synctest, is in RFC 3339 ending in Z, because its Unix
-// seconds have fewer than the ten digits that a [Verifier] expects.
+// A timestamp before September 2001, as in a bubble of testing/synctest, is written in RFC 3339
+// ending in Z. Its Unix seconds would have fewer than the ten digits that a [Verifier] requires.
 func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 	text := strconv.FormatInt(timestamp.Unix(), 10)
 	if timestamp.Unix() < 1e9 {
@@ -42,8 +43,8 @@ func Sign(secret string, timestamp time.Time, body []byte) http.Header {
 
 type signature [sha256.Size]byte
 
-// mac is a keyed hash with memory for its input and output: what goes through the hash.Hash interface would otherwise
-// be allocated each time.
+// mac is a keyed hash with memory for its input and output. Without this memory, each call through
+// the interface hash.Hash would allocate.
 type mac struct {
 	hash   hash.Hash
 	prefix [maxTimestamp + 1]byte
@@ -63,8 +64,9 @@ func (m *mac) sum(timestamp string, body []byte) signature {
 	return m.out
 }
 
-// macPool hands out keyed hashes of one secret, so that the key schedule is computed once per processor and not once
-// per delivery. The secret is kept in a closure, where neither fmt nor reflect can reach it.
+// macPool provides keyed hashes of one secret, so that the key schedule is computed once per
+// processor and not once per delivery. The secret is kept in a closure, which neither fmt nor
+// reflect can reach.
 type macPool struct {
 	pool sync.Pool
 }
@@ -81,8 +83,9 @@ func (p *macPool) sum(timestamp string, body []byte) signature {
 	return sum
 }
 
-// hexValues maps a lower-case hexadecimal digit to its value and every other byte to 0xff. It is a table because the
-// processor cannot predict branches on the digits of a hash.
+// hexValues maps a lower-case hexadecimal digit to its value and every other byte to 0xff. A table
+// is faster than comparisons, because the processor cannot predict branches on the digits of a
+// hash.
 var hexValues = func() (table [256]byte) {
 	for i := range table {
 		table[i] = 0xff
@@ -93,7 +96,8 @@ var hexValues = func() (table [256]byte) {
 	return table
 }()
 
-// decodeSignature reads 64 lower-case hexadecimal digits into sig and reports whether s is that.
+// decodeSignature decodes s, 64 lower-case hexadecimal digits, into sig. It reports false if s has
+// another form.
 func decodeSignature(sig *signature, s string) bool {
 	if len(s) != 2*len(sig) {
 		return false
@@ -107,7 +111,7 @@ func decodeSignature(sig *signature, s string) bool {
 	return bad < 0x10
 }
 
-// checkSecret returns the reason why a secret cannot be the one that the service shows, or nil.
+// checkSecret returns why a secret cannot be one that the service showed, or nil.
 func checkSecret(secret string) error {
 	switch {
 	case secret == "":
@@ -122,10 +126,11 @@ func checkSecret(secret string) error {
 	return checkSecretLength(len(secret))
 }
 
-// isInvisible reports whether r is a format character: byte order mark, zero-width space, joiners, direction marks.
+// isInvisible reports whether r is a format character: a byte order mark, a zero-width space, a
+// joiner or a direction mark.
 func isInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) }
 
-// checkSecretLength refuses keys that crypto/hmac would panic on.
+// checkSecretLength refuses secrets on which crypto/hmac would panic.
 func checkSecretLength(n int) error {
 	if n < 14 && fips140.Enforced() {
 		return errors.New("has fewer than 14 bytes, too few for FIPS 140-only mode: have the service make a longer one")

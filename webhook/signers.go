@@ -65,9 +65,10 @@ func (d *decoder) openObject(key string) bool {
 	return false
 }
 
-// fit notes whether the value of a member of a nested object fits. The last value of a key counts.
+// fit records whether the value of a member of a nested object has the right type. The last value
+// of a key counts.
 func (d *decoder) fit(key, want string, fits bool) {
-	if !fits || len(d.cur.misfits) > 0 { // apart from the rest, so that it is inlined
+	if !fits || len(d.cur.misfits) > 0 { // the rest is in a function of its own, so that fit is inlined
 		d.refit(key, want, fits)
 	}
 }
@@ -82,7 +83,7 @@ func (d *decoder) refit(key, want string, fits bool) {
 	}
 }
 
-// actor reads the signer of a viewedBy or signedBy with the time in atKey.
+// actor reads the signer under viewedBy or signedBy, with the time under atKey.
 func (d *decoder) actor(key, atKey string, s *Signer, at *time.Time) {
 	*s, *at = Signer{}, time.Time{}
 	if !d.openObject(key) {
@@ -137,8 +138,8 @@ func (d *decoder) signerMember(key string, s *Signer) {
 	}
 }
 
-// noteKind notes the kind of the signer that was read. A published event of a template has an empty signerIp in each of
-// its signers, so a key of templates decides.
+// noteKind notes the kind of the signer that was read. A published event of a template has an empty
+// signerIp in each signer, so a key of templates decides.
 func (d *decoder) noteKind() {
 	e := &d.cur
 	switch {
@@ -181,18 +182,20 @@ func (e *element) path(key string) string {
 	return path + key
 }
 
-// chunk builds lists that share allocations, because most events have a few signers and a payload has many events. For
-// a batch of 20 KB it makes 23 allocations instead of the 78 of one append per list, and takes two thirds of the time.
+// chunk builds lists that share allocations, because most events have few signers and a payload has
+// many events. For a batch of 20 KB it makes 23 allocations instead of 78, which one append per
+// list would make. It takes two thirds of the time.
 type chunk[T any] struct {
 	buf   []T
-	start int // of the list under construction
-	seen  int // items of all lists
+	start int // index where the list under construction starts
+	seen  int // number of items in all lists
 	first int // bytes of the payload that remained when the first list began
 }
 
 const chunkMin, chunkMax = 4, 64
 
-// begin starts a new list, with left bytes of the payload remaining. A list that was not taken with end is lost.
+// begin starts a new list; left is the number of bytes of the payload that remain. A list that was
+// not taken with end is lost.
 func (c *chunk[T]) begin(left int) {
 	if c.seen == 0 {
 		c.first = left
@@ -200,7 +203,8 @@ func (c *chunk[T]) begin(left int) {
 	c.start = len(c.buf)
 }
 
-// add appends a zero T to the list and returns it; it is valid until the next add.
+// add appends a zero T to the list and returns a pointer to it. The pointer is valid until the next
+// add.
 func (c *chunk[T]) add(left int) *T {
 	if len(c.buf) == cap(c.buf) {
 		c.grow(left)
@@ -210,18 +214,20 @@ func (c *chunk[T]) add(left int) *T {
 	return &c.buf[len(c.buf)-1]
 }
 
-// grow moves the list to a new allocation. It extrapolates items per byte to the end of the payload, plus an eighth,
-// and takes at most chunkMax items or sixteen times the list: a wrong guess costs no more. Doubling instead takes half
-// as much memory again for a form of 50 KB.
+// grow moves the list to a new allocation. It extrapolates the number of items per byte to the end
+// of the payload and adds an eighth. It allocates at most chunkMax items or sixteen times the list,
+// so a wrong estimate costs no more. Doubling instead would take half as much memory again for a
+// form of 50 KB.
 func (c *chunk[T]) grow(left int) {
 	list := c.buf[c.start:]
-	more := int64(c.seen)*int64(left)/int64(max(c.first-left, 1))*9/8 + 1 // beyond an int where that has 32 bits
+	more := int64(c.seen)*int64(left)/int64(max(c.first-left, 1))*9/8 + 1 // exceeds an int of 32 bits
 	size := max(chunkMin, int(min(int64(len(list))+more, int64(max(chunkMax, 16*len(list))))))
 	c.buf = append(make([]T, 0, size), list...)
 	c.start = 0
 }
 
-// end returns the list, nil when it is empty. Appending to it does not touch its neighbours.
+// end returns the list, or nil if it is empty. Appending to the list does not overwrite its
+// neighbours.
 func (c *chunk[T]) end() []T {
 	if c.start == len(c.buf) {
 		return nil

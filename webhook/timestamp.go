@@ -8,9 +8,10 @@ import (
 // maxTimestamp bounds the X-Timestamp header; the longest known form, RFC 3339 with nanoseconds, has 30 bytes.
 const maxTimestamp = 64
 
-// parseTimestamp reads an X-Timestamp header. The signed string is timestamp + "." + body without a length, so one
-// signature covers every split of that string at a full stop. The known forms leave one split: a later one would put a
-// part of the body into the timestamp, an earlier one a part of the timestamp into the body.
+// parseTimestamp reads an X-Timestamp header. The signed string is timestamp + "." + body without a
+// length, so one signature covers every split of that string at a full stop. The known forms permit
+// only one split. A later split would put a part of the body into the timestamp, and an earlier one
+// a part of the timestamp into the body.
 func (v *Verifier) parseTimestamp(s string) (time.Time, error) {
 	if v.custom == nil {
 		t, ok := parseKnownForm(s)
@@ -29,13 +30,14 @@ func (v *Verifier) parseTimestamp(s string) (time.Time, error) {
 	return t, nil
 }
 
-// unambiguous reports whether ParseTimestamp may be asked about s. Together with beginsDocument it leaves one split of
-// the signed string, whatever ParseTimestamp accepts.
+// unambiguous reports whether ParseTimestamp may be called with s. Together with beginsDocument it
+// permits only one split of the signed string, whatever ParseTimestamp accepts.
 //
-// Proof: suppose that there are two splits, T1.B1 and T2.B2, and that T2 is longer. Then T2 = T1 + "." + X and B1 = X +
-// "." + B2 for some text X. If X has a character other than JSON white space, B1 begins with that character, so it is a
-// bracket or a brace; but T2 contains X and has neither. If X has no such character, B1 begins with the full stop,
-// which is neither.
+// Proof: suppose that there are two splits, T1.B1 and T2.B2, and that T2 is longer. Then T2 = T1 +
+// "." + X and B1 = X + "." + B2 for some text X. If X has a character other than JSON white space,
+// B1 begins with that character, so the character is a bracket or a brace. But T2 contains X and
+// has neither. If X has no such character, B1 begins with the full stop, which is neither a bracket
+// nor a brace.
 func unambiguous(s string) bool {
 	if s == "" || len(s) > maxTimestamp {
 		return false
@@ -54,9 +56,9 @@ func beginsDocument(body []byte) bool {
 	return len(body) > 0 && (body[0] == '[' || body[0] == '{')
 }
 
-// parseKnownForm reads 10-digit Unix seconds (2001 to 2286), 13-digit Unix milliseconds (the same years), and RFC 3339
-// in UTC with T, Z and up to nine digits of a fraction. Which of them the service sends is not documented by the
-// service.
+// parseKnownForm reads 10-digit Unix seconds (2001 to 2286), 13-digit Unix milliseconds (the same
+// years), and RFC 3339 in UTC with T, Z and up to nine digits of a fraction. The service does not
+// document which form it sends.
 func parseKnownForm(s string) (time.Time, bool) {
 	switch len(s) {
 	case 10:
@@ -69,8 +71,8 @@ func parseKnownForm(s string) (time.Time, bool) {
 	return parseRFC3339(s)
 }
 
-// parseRFC3339 is stricter than time.Parse, which accepts a comma for the full stop, and one-digit hours: after one of
-// these, what follows the length of the shape is no fraction.
+// parseRFC3339 is stricter than time.Parse, which accepts a comma in place of the full stop, and
+// one-digit hours. In both cases the text after the fixed length is not a fraction.
 func parseRFC3339(s string) (time.Time, bool) {
 	const shape = "0000-00-00T00:00:00"
 	if len(s) < len(shape)+1 || len(s) > len(shape)+len(".123456789Z") || s[len(s)-1] != 'Z' {

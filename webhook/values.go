@@ -7,10 +7,11 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// left returns the number of bytes that remain.
+// left returns the number of bytes of the payload that remain.
 func (d *decoder) left() int { return len(d.text) - d.scan.Pos() }
 
-// content returns a string's content: a part of the payload, or a copy when it contains escapes.
+// content returns the content of a string: a part of the payload, or a copy if the string contains
+// escapes.
 func (d *decoder) content(t jsonscan.Text) string {
 	if t.Escaped {
 		return unescaped(d.src[t.Start:t.End])
@@ -18,7 +19,7 @@ func (d *decoder) content(t jsonscan.Text) string {
 	return d.text[t.Start:t.End]
 }
 
-// unescaped is not inlined, so that content is.
+// unescaped is not inlined, so that content can be inlined.
 //
 //go:noinline
 func unescaped(raw []byte) string {
@@ -26,7 +27,7 @@ func unescaped(raw []byte) string {
 	return string(jsonscan.Unescape(few[:0], raw))
 }
 
-// What a FieldError says that a field should be.
+// The values of FieldError.Want.
 const (
 	wantString  = "a string"
 	wantBoolean = "true or false"
@@ -36,8 +37,9 @@ const (
 	wantList    = "an array of objects"
 )
 
-// str reads a string; null gives the empty string, a number, true or false its JSON, as in the client's records. Like
-// the functions below, it accepts a value of any kind and reports whether it fits; if not, dst is set to zero.
+// str reads a string. null gives the empty string; a number or boolean gives its JSON, as in the
+// client's records. Like the functions below, str accepts a value of any kind and reports whether
+// it fits. If the value does not fit, dst is set to zero.
 func (d *decoder) str(dst *string) (ok bool) {
 	switch d.scan.Next() {
 	case '"':
@@ -52,7 +54,8 @@ func (d *decoder) str(dst *string) (ok bool) {
 	return true
 }
 
-// loose reads a value of any kind as text: a string's content, an empty text for null, else the value's JSON.
+// loose reads a value of any kind as text: the content of a string, an empty text for null, and
+// otherwise the JSON of the value.
 func (d *decoder) loose(dst *string) {
 	switch d.scan.Next() {
 	case '"':
@@ -104,8 +107,8 @@ func (d *decoder) instant(dst *time.Time) (ok bool) {
 	return ok
 }
 
-// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error
-// that nobody reads.
+// short returns text, or "" if it is too long for a boolean, number or time. strconv would copy a
+// long text into an error that nobody reads.
 func short(text string) string {
 	if len(text) > 64 {
 		return ""
@@ -113,8 +116,8 @@ func short(text string) string {
 	return text
 }
 
-// parseInstant reads RFC 3339, first in its strict form, which takes no memory; then the other forms of
-// [jsonfill.Time].
+// parseInstant reads RFC 3339. It tries the strict form first, which needs no memory, and then the
+// other forms of [jsonfill.Time].
 func parseInstant(text string) (at time.Time, ok bool) {
 	if text == "" {
 		return time.Time{}, true
@@ -126,8 +129,9 @@ func parseInstant(text string) (at time.Time, ok bool) {
 	return at.UTC(), ok
 }
 
-// misfit notes that a value could not be read. Which members matter depends on the event's type, which may still be
-// unknown. Of a list it keeps only the misfits of the first element that has any.
+// misfit records that a value could not be read. The event's type decides which members matter, and
+// may still be unknown. For a list, misfit keeps only the misfits of the first element that has
+// any.
 func (d *decoder) misfit(key, want string) {
 	e := &d.cur
 	for _, m := range e.misfits {

@@ -21,73 +21,87 @@ const (
 
 // VerifierOptions are the optional settings of [NewVerifier]. The zero value gives the defaults.
 type VerifierOptions struct {
-	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction. Default 5 minutes. A
-	// negative Tolerance switches the comparison off: then a delivery that someone recorded stays valid. A retry that keeps
-	// the timestamp of the first attempt is refused after Tolerance, and its event is lost.
+	// Tolerance is how far a delivery's timestamp may be from the clock, in either direction.
+	// Default 5 minutes. A negative Tolerance disables the comparison; a delivery that somebody
+	// recorded then stays valid forever.
 	//
-	// A large Tolerance needs a large replay store. The default one keeps each event for at least twice the Tolerance and
-	// holds 100,000: when more arrive in that time, it is full and deliveries are answered 503.
+	// If a retry of the service keeps the timestamp of its first attempt, it is refused after
+	// Tolerance, and its event is lost.
+	//
+	// A large Tolerance needs a large replay store. The default store keeps each event for at least
+	// twice the Tolerance and holds 100,000 events. If more events arrive in that time, the store
+	// is full and deliveries get the response 503.
 	Tolerance time.Duration
 
 	// Now is the clock. Default [time.Now]. It must be safe for concurrent use.
 	Now func() time.Time
 
-	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few times the memory of the
-	// bytes that have arrived. A body of over 64 KiB must match as it came: only a smaller one is put into JavaScript's
-	// form as well, which takes up to 2 MB. At most a quarter of the processors do so at one time.
+	// MaxBody is the largest body in bytes that is accepted. Default 1 MiB. A body takes a few
+	// times the memory of the bytes that have arrived.
+	//
+	// A body of over 64 KiB must match the signature exactly as it arrived. A smaller body is also
+	// compared in JavaScript's form, which takes up to 2 MB. At most a quarter of the processors do
+	// so at the same time.
 	MaxBody int
 
-	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit Unix milliseconds, and
-	// RFC 3339 ending in Z. The service does not document its form. ParseTimestamp may accept any text; it is called,
-	// before the signature is checked, with 1 to 64 printable ASCII characters without opening brackets and braces.
+	// ParseTimestamp reads X-Timestamp in place of the known forms: 10-digit Unix seconds, 13-digit
+	// Unix milliseconds, and RFC 3339 ending in Z. The service does not document the form.
+	// ParseTimestamp may accept any text. It is called before the signature is checked, with 1 to
+	// 64 printable ASCII characters that contain no opening bracket or brace.
 	//
-	// When it is set, the signed body must begin with an opening bracket or brace. It must be safe for concurrent use. The
-	// text of its error is not passed on.
+	// If ParseTimestamp is set, the signed body must begin with an opening bracket or brace.
+	// ParseTimestamp must be safe for concurrent use. The text of its error is not passed on.
 	ParseTimestamp func(string) (time.Time, error)
 }
 
-// Verifier checks that deliveries come from the service, are unaltered, and are recent. Make one with [NewVerifier]; a
-// nil or zero Verifier refuses everything. It is never changed and safe for concurrent use. Its secrets cannot be
-// printed.
+// Verifier checks that deliveries come from the service, are unaltered, and are recent. Make a
+// Verifier with [NewVerifier]; a nil or zero Verifier refuses everything. A Verifier is never
+// changed and is safe for concurrent use. Its secrets cannot be printed.
 type Verifier struct {
 	secrets   []*macPool
 	tolerance time.Duration // negative: not checked
 	now       func() time.Time
 	maxBody   int
-	tooLarge  error // made once: unauthenticated requests can cause it
+	tooLarge  error // made once, because unauthenticated requests can cause it
 	custom    func(string) (time.Time, error)
 }
 
 // Verified describes a genuine delivery.
 type Verified struct {
-	// Payload is what was authenticated. Decode this, never the body: they differ when Reserialized is true. When it is
-	// false, Payload is the slice that Verify was given.
+	// Payload is the authenticated payload. Decode Payload and never the body: the two differ if
+	// Reserialized is true. If Reserialized is false, Payload is the slice that was passed to
+	// Verify.
 	Payload []byte
 
-	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp says otherwise. Whether a repeated
-	// delivery has a new one is not documented by the service.
+	// Timestamp is when the service signed the delivery, in UTC unless ParseTimestamp returns
+	// another zone. The service does not document whether a repeated delivery has a new Timestamp.
 	Timestamp time.Time
 
-	// SecretIndex is the index, from 0, of the secret given to NewVerifier that matched. When all recent deliveries match
-	// the new secret, the old one can be removed.
+	// SecretIndex is the index, from 0, of the matching secret in the list that was passed to
+	// NewVerifier. When all recent deliveries match the new secret, the old one can be removed.
 	SecretIndex int
 
-	// Reserialized reports that the body, of at most 64 KiB, matched only in JavaScript's form: something between the
-	// service and this process reformats JSON.
+	// Reserialized reports that the body matched the signature only in JavaScript's form. Something
+	// between the service and this process reformats JSON. The body then has at most 64 KiB.
 	Reserialized bool
 }
 
-// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets. To rotate a secret without a
-// gap, give the new one and the old one. opts may be nil.
+// NewVerifier returns a Verifier that accepts deliveries signed with any of the secrets. To rotate
+// a secret without a gap, pass the new secret and the old one. opts may be nil.
 //
-// The error lists every mistake: no secret; a secret that is empty, begins or ends with white space, or contains an
-// invisible character such as a byte order mark; one of fewer than 14 bytes in FIPS 140-only mode; a negative MaxBody.
+// The error lists every invalid input:
+//
+//   - There is no secret.
+//   - A secret is empty, begins or ends with white space, or contains an invisible character such
+//     as a byte order mark.
+//   - A secret has fewer than 14 bytes in FIPS 140-only mode.
+//   - MaxBody is negative.
 func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	if opts == nil {
 		opts = &VerifierOptions{}
 	}
 	v := &Verifier{
-		tolerance: min(opts.Tolerance, math.MaxInt64/2), // so that twice as much is a duration too
+		tolerance: min(opts.Tolerance, math.MaxInt64/2), // so that twice the tolerance does not overflow
 		now:       opts.Now,
 		maxBody:   opts.MaxBody,
 		custom:    opts.ParseTimestamp,
@@ -124,12 +138,12 @@ func NewVerifier(secrets []string, opts *VerifierOptions) (*Verifier, error) {
 	return v, nil
 }
 
-// Verify checks that the service sent body with this header, within the tolerance. The error matches one of the errors
-// listed with [ErrSignature] or, if ParseTimestamp is set, [ErrPayload]. ErrTimestamp means that the delivery is
-// genuine, but not recent.
+// Verify checks that the service sent body with this header, within the tolerance. The error
+// matches one of the errors listed with [ErrSignature] or, if ParseTimestamp is set, [ErrPayload].
+// ErrTimestamp means that the delivery is genuine, but not recent.
 //
-// Build the header with [http.Header.Add]: Verify looks under the keys that it and net/http use. The body need not be
-// JSON, unless ParseTimestamp is set; [Parse] checks that.
+// Build header with [http.Header.Add], because Verify looks up the canonical keys that Add and
+// net/http use. The body need not be JSON, unless ParseTimestamp is set; [Parse] checks that.
 func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 	if !v.usable() {
 		return Verified{}, ErrNoSecret
@@ -147,8 +161,9 @@ func (v *Verifier) Verify(header http.Header, body []byte) (Verified, error) {
 // usable reports whether v was made by NewVerifier.
 func (v *Verifier) usable() bool { return v != nil && len(v.secrets) > 0 }
 
-// Events verifies a delivery and decodes what was authenticated: it is [Verifier.Verify] and [Parse] in one call. The
-// error is one of Verify's or matches [ErrPayload]. The caller may use body again.
+// Events verifies a delivery and decodes the authenticated payload: [Verifier.Verify] and [Parse]
+// in one call. The error is an error of Verify or matches [ErrPayload]. The caller may use body
+// again.
 func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	verified, err := v.Verify(header, body)
 	if err != nil {
@@ -157,8 +172,8 @@ func (v *Verifier) Events(header http.Header, body []byte) ([]Event, error) {
 	return Parse(verified.Payload)
 }
 
-// matchNormal is match with the form that JSON.stringify gives the body, which is made once for all secrets. It returns
-// ctx's error if ctx ends before it is this body's turn.
+// matchNormal compares like match, but with the body in the form of JSON.stringify. It makes that
+// form once for all secrets. It returns ctx's error if ctx ends while the body waits for its turn.
 func (v *Verifier) matchNormal(ctx context.Context, c *signedHeaders, body []byte) (normal []byte, secret int, err error) {
 	if len(body) == 0 {
 		return nil, -1, errConsumed
@@ -182,8 +197,8 @@ func (v *Verifier) matchNormal(ctx context.Context, c *signedHeaders, body []byt
 	return normal, secret, nil
 }
 
-// match returns the index of the first secret that gives the claimed signature over body, or -1. It takes the same time
-// whichever secret matches.
+// match returns the index of the first secret that gives the claimed signature over body, or -1. It
+// takes the same time for each secret that matches.
 func (v *Verifier) match(c *signedHeaders, body []byte) int {
 	found := -1
 	for i := len(v.secrets) - 1; i >= 0; i-- {
@@ -193,10 +208,10 @@ func (v *Verifier) match(c *signedHeaders, body []byte) int {
 	return found
 }
 
-// maxReprint is the largest body that is put into JavaScript's form. The service's events have 1 to 8 KB. A larger body
-// costs a stranger's request no more than hashing it.
+// maxReprint is the size of the largest body that is converted to JavaScript's form. The service's
+// events have 1 to 8 KB. A larger body from a stranger costs only its hashing.
 const maxReprint = 64 << 10
 
-// reprints bounds how many bodies are put into JavaScript's form at one time, in the whole process. Strangers can occupy
-// a quarter of the processors with it.
+// reprints limits how many bodies are converted to JavaScript's form at the same time, in the whole
+// process. Strangers can occupy a quarter of the processors with it.
 var reprints = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/4))

@@ -1,5 +1,5 @@
-// Package replaystoretest checks implementations of [webhook.ReplayStore], as testing/fstest checks file systems. [Run]
-// is all there is.
+// Package replaystoretest checks implementations of [webhook.ReplayStore], as testing/fstest checks
+// file systems. [Run] is its only function.
 package replaystoretest
 
 import (
@@ -17,9 +17,9 @@ const (
 	keep  = 6 * time.Second
 )
 
-// Run checks that a [webhook.ReplayStore] does what its interface says. open returns an empty store for each
-// subtest, and a function that lets time pass for it: it moves the clock that the store reads, or sleeps. All subtests
-// together ask for less than a minute.
+// Run checks that a [webhook.ReplayStore] behaves as its interface documents. For each subtest,
+// open returns an empty store and a function pass. pass lets time pass for the store: it moves the
+// clock that the store reads, or sleeps. All subtests together let less than a minute pass.
 func Run(t *testing.T, open func(t *testing.T) (store webhook.ReplayStore, pass func(time.Duration))) {
 	for _, c := range []struct {
 		name string

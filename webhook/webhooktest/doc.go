@@ -1,6 +1,7 @@
-// Package webhooktest helps to test programs that receive the service's webhooks. [NewRequest] makes a signed request,
-// [Sample] returns a payload for each of the seven event types, and [Payload] prints events of your own.
+// Package webhooktest helps to test programs that receive the service's webhooks. [NewRequest]
+// makes a signed request, [Sample] returns a payload for each of the seven event types, and
+// [Payload] prints your own events.
 //
-// It needs no network: give the request to a [webhook.Handler] with a recorder, or send it to a test server. [Clock] is
-// a clock that the test sets.
+// No network is needed: pass the request to a [webhook.Handler] with a recorder, or send it to a
+// test server. [Clock] is a clock that the test sets.
 package webhooktest

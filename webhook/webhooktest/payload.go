@@ -14,8 +14,9 @@ import (
 //go:embed samples/*.json
 var samples embed.FS
 
-// Sample returns the payload of a delivery of one event: an array of one object, byte for byte as the service prints
-// it. To change its fields, use [webhook.Parse] and [Payload]. It panics when the type is not one of the seven.
+// Sample returns the payload of a delivery of one event: an array with one object, byte for byte as
+// the service prints it. To change fields of the event, use [webhook.Parse] and [Payload]. Sample
+// panics if eventType is not one of the seven types.
 func Sample(eventType webhook.EventType) []byte {
 	payload, err := samples.ReadFile("samples/" + string(eventType) + ".json")
 	if err != nil {
@@ -24,12 +25,14 @@ func Sample(eventType webhook.EventType) []byte {
 	return payload
 }
 
-// Payload returns the payload of a delivery of these events, as JavaScript's JSON.stringify prints it. It prints the
-// fields of the structs, even those of events that were parsed and then changed. It omits zero fields, except
-// those that each signer and each answer has.
+// Payload returns the payload of a delivery of these events, as JavaScript's JSON.stringify prints
+// it. Payload prints the fields of the structs, so a program may parse events, change them and
+// print them again. Payload omits zero fields, except the fields that each signer and each answer
+// has.
 //
-// For a [webhook.Field] without a Key it makes one of Kind, Page and Label. For a [webhook.UnknownEvent] it prints Raw,
-// or else the type alone. Payload panics when an event is nil.
+// If a [webhook.Field] has no Key, Payload builds the key from Kind, Page and Label. For a
+// [webhook.UnknownEvent], Payload prints Raw, or only the type if Raw is empty. Payload panics if
+// an event is nil.
 func Payload(events ...webhook.Event) []byte {
 	for i, ev := range events {
 		if v := reflect.ValueOf(ev); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -162,8 +165,9 @@ func appendFields(object []byte, fields []webhook.Field) []byte {
 	return append(object, '}')
 }
 
-// stringify prints v without the escapes that encoding/json adds and JavaScript does not: a setting omits those of <, >
-// and &; those of U+2028 and U+2029 are undone here.
+// stringify prints v without the escapes that encoding/json adds and JavaScript does not. A setting
+// of the encoder omits the escapes of <, > and &. stringify replaces the escapes of U+2028 and
+// U+2029.
 func stringify(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

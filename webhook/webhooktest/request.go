@@ -10,11 +10,12 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// NewRequest returns a delivery as the service would send it at that time: a POST of payload to target, signed over
-// exactly these bytes. target is an absolute URL such as http://example.com/webhook.
+// NewRequest returns a delivery as the service would send it at the time at: a POST of payload to
+// target, signed over exactly these bytes. target is an absolute URL such as
+// http://example.com/webhook.
 //
-// Use the request once, with a handler's ServeHTTP or a client's Do. NewRequest panics when target is not a URL, and
-// when [webhook.Sign] does.
+// Use each request once, with ServeHTTP of a handler or Do of a client. NewRequest panics if target
+// is not a URL, or if [webhook.Sign] panics.
 func NewRequest(target, secret string, at time.Time, payload []byte) *http.Request {
 	r, err := http.NewRequest(http.MethodPost, target, bytes.NewReader(payload))
 	if err != nil {
@@ -25,8 +26,8 @@ func NewRequest(target, secret string, at time.Time, payload []byte) *http.Reque
 	return r
 }
 
-// Clock is a clock that a test sets. Its method Now fits [webhook.VerifierOptions] and [webhook.MemoryReplayOptions].
-// It is safe for concurrent use.
+// Clock is a clock that a test sets. Its method Now suits [webhook.VerifierOptions] and
+// [webhook.MemoryReplayOptions]. A Clock is safe for concurrent use.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
