@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
-// How long Run waits for the store: for one statement or transaction, and for one of the sweep, which may read and
-// change a batch of rows from a slow disk. The first also bounds Run's wait at its end for a store that is silent.
+// How long Run waits for the store. stepTimeout applies to one statement or transaction.
+// batchTimeout applies to one transaction of the sweep, which may read and change a batch of rows
+// from a slow disk. stepTimeout also bounds how long Run waits at its end for a store that does not
+// respond.
 const (
 	stepTimeout  = 5 * time.Second
 	batchTimeout = 30 * time.Second
@@ -18,18 +20,18 @@ const (
 
 var errNoAnswer = errors.New("the store did not answer in time")
 
-// background bounds what Run asks of the store besides its functions. After a failover the connections of a pool may
-// neither answer nor end.
+// background limits the time of the store calls that Run makes outside of functions. After a
+// failover the connections of a pool may neither respond nor end.
 type background struct {
 	log  *slog.Logger
 	drop func() // makes the store open new connections; nil on SQLite
 
-	life    context.Context // ends with the queue
+	life    context.Context // ends when the queue is closed
 	end     context.CancelFunc
 	lookups sync.WaitGroup
 
 	mu     sync.Mutex
-	silent map[string]bool // what was given up and has not been answered since
+	silent map[string]bool // steps that timed out and have not succeeded since
 }
 
 func newBackground(log *slog.Logger) *background {
@@ -38,7 +40,7 @@ func newBackground(log *slog.Logger) *background {
 	return b
 }
 
-// close ends the lookups under way.
+// close ends the running lookups.
 func (b *background) close() {
 	b.mu.Lock()
 	b.end()
@@ -46,8 +48,8 @@ func (b *background) close() {
 	b.lookups.Wait()
 }
 
-// within runs one step for at most limit. It logs a step that it gives up, once until the step is answered again. The
-// error then matches errNoAnswer.
+// within runs one step for at most limit. If the step times out, the error matches errNoAnswer. The
+// first time-out is logged; further ones are logged only after the step has succeeded again.
 func (b *background) within(
 	ctx context.Context, limit time.Duration, what string, step func(context.Context) error,
 ) error {
@@ -81,15 +83,16 @@ const (
 	lookupPatience = 200 * time.Millisecond
 )
 
-// lookup is a query that may take long: while a client of Postgres has a snapshot open, queries also read what was
-// deleted since. It runs once at a time, and nobody waits for it longer than lookupPatience after its start.
+// lookup is a query that may take long: while a client of Postgres has a snapshot open, queries
+// also read rows that were deleted since. The query runs once at a time. Nobody waits for it longer
+// than lookupPatience after its start.
 type lookup struct {
 	mu    sync.Mutex
 	begun time.Time
-	ended chan struct{} // closed when the query under way ends; nil: none is
+	ended chan struct{} // closed when the running query ends; nil if no query is running
 }
 
-// wait starts the query, unless it is under way or the queue is closed, and waits for it.
+// wait starts the query, unless the query is running or the queue is closed, and waits for it.
 func (l *lookup) wait(ctx context.Context, b *background, query func(context.Context)) {
 	l.mu.Lock()
 	if l.ended == nil {

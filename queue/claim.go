@@ -25,17 +25,17 @@ type claim struct {
 	until       time.Time
 	entry       Entry
 	body        blob
-	interrupted bool          // the event was claimed before, and that lease ended without an outcome
-	begun       bool          // it is stored that its function began then; otherwise that is unknown
-	completion  *completion   // of the function under way
+	interrupted bool          // the event was claimed before, and the lease of that claim ended without an outcome
+	begun       bool          // the store has recorded that the function began in that claim; otherwise this is unknown
+	completion  *completion   // of the running function
 	row         int           // how many events of the ordering key were processed since it was claimed
-	abandoned   chan struct{} // closed when the abandoned function returns; nil if none was abandoned
+	abandoned   chan struct{} // closed when the abandoned function returns; nil if no function was abandoned
 }
 
-// instant is the time now, and the end of a lease that begins now.
+// instant is the current time, with the end of a lease that begins now.
 type instant struct {
 	now, lease int64     // in the store's time
-	until      time.Time // the end of the lease by this process's clock, or slightly earlier
+	until      time.Time // the end of the lease by the clock of this process, or slightly earlier
 }
 
 func (q *Queue) instant() instant {
@@ -46,7 +46,7 @@ func (q *Queue) instant() instant {
 
 // claimKeys claims up to n ordering keys that are due.
 func (q *Queue) claimKeys(ctx context.Context, n int) (claims []*claim, err error) {
-	// A committed claim must be processed, so the end of Run must not interrupt the claiming.
+	// A committed claim must be processed, so the end of Run must not interrupt the transaction.
 	ctx = context.WithoutCancel(ctx)
 	err = q.noteWithin(ctx, "claiming ordering keys", func(t *tx) (err error) {
 		q.vacate(claims...)
@@ -64,17 +64,18 @@ func (q *Queue) claimKeys(ctx context.Context, n int) (claims []*claim, err erro
 }
 
 // claimWithin claims up to n ordering keys that are due and not occupied by this process, and marks
-// them as occupied. The caller must vacate them when the transaction fails.
+// them as occupied. If the transaction fails, the caller must vacate them.
 func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 	free, err := q.dueKeys(t, n)
 	if err != nil {
 		return nil, err
 	}
-	at := q.instant() // after the ordering keys, with which the database's clock was read
+	at := q.instant() // after dueKeys, which has read the database's clock
 	for _, c := range free {
 		c.until = at.until
 		before, begun := max(c.entry.ID, -c.entry.ID), c.entry.ID < 0
-		// A separate statement, so that it sees what the worker before stored before it gave up the ordering key.
+		// This is a separate statement, so that it sees the rows that the previous worker stored
+		// before it gave up the ordering key.
 		found, err := c.load(t)
 		if err != nil {
 			if err := q.setAside(t, c, at.now, err); err != nil {
@@ -101,7 +102,7 @@ func (q *Queue) claimWithin(t *tx, n int) (claims []*claim, err error) {
 }
 
 // dueKeys locks up to n ordering keys that are due and not occupied by this process. The returned
-// claims have the token and head of the worker that held the ordering key last.
+// claims have the token and head of the last worker that held the ordering key.
 func (q *Queue) dueKeys(t *tx, n int) (free []*claim, err error) {
 	sent, shown := q.clock.boot(), int64(0)
 	err = t.each(func(rows *sql.Rows) error {
@@ -116,7 +117,8 @@ func (q *Queue) dueKeys(t *tx, n int) (free []*claim, err error) {
 	return free, err
 }
 
-// shown corrects the clock by what the database's clock showed since sent, unless that is 0.
+// shown corrects the clock of this process by ms, which the database's clock showed after the
+// instant sent. If ms is 0, shown does nothing.
 func (q *Queue) shown(ms int64, sent time.Duration) {
 	if ms != 0 {
 		q.clock.follow(ms, sent)
@@ -132,9 +134,9 @@ const (
 )
 
 // load reads the first pending event of the claim's ordering key. Its statement must read the index
-// of pending events from low on. With ordering_key_id = $1 and ORDER BY id, Postgres may take the
-// primary key, and walk past all settled events; without low, past entries of those settled since
-// its last VACUUM.
+// of pending events, starting at low. With ordering_key_id = $1 and ORDER BY id, Postgres might
+// choose the primary key and read all settled events. Without low, Postgres would read the index
+// entries of the events that were settled since its last VACUUM.
 func (c *claim) load(t *tx) (found bool, err error) {
 	var key blob
 	var received int64
@@ -145,8 +147,9 @@ func (c *claim) load(t *tx) (found bool, err error) {
 	return found, err
 }
 
-// remove removes the row of an ordering key in which no event was found. If an event is pending all the
-// same, its id is below low, because the counter of ids went back. Then the next search starts at 0.
+// remove removes the row of an ordering key in which no event was found. An event may still be
+// pending: then its id is below low, because the counter of ids was set back. In that case the next
+// search starts at 0.
 func (c *claim) remove(t *tx) (removed bool, err error) {
 	n, err := t.exec(removeKey, c.keyID)
 	if err == nil && n == 0 {
@@ -155,8 +158,9 @@ func (c *claim) remove(t *tx) (removed bool, err error) {
 	return n > 0, err
 }
 
-// head returns the value of the column head: the id of the claim's event, negative when it is known that its function
-// has begun, in this claim or in an earlier one without an outcome.
+// head returns the value of the column head, which is the id of the claim's event. The value is
+// negative if the event's function is known to have begun, in this claim or in an earlier claim
+// without an outcome.
 func (c *claim) head() int64 {
 	if c.begun {
 		return -c.entry.ID
@@ -166,7 +170,8 @@ func (c *claim) head() int64 {
 
 // event decodes the claim's event.
 func (c *claim) event() (webhook.Event, error) {
-	// Parse it as an array's element, as it was delivered. Then a value that is not an object becomes an unknown event.
+	// The event is parsed as an element of an array, as it was delivered. A value that is not an
+	// object then becomes an unknown event.
 	events, err := webhook.Parse(slices.Concat([]byte("["), c.body, []byte("]")))
 	if err == nil && len(events) != 1 {
 		err = errors.New("the stored JSON is not one event")
@@ -177,8 +182,8 @@ func (c *claim) event() (webhook.Event, error) {
 	return events[0], nil
 }
 
-// nextDue returns how long until an ordering key is due that this process does not occupy, and
-// false when there is none.
+// nextDue returns the time until the first ordering key that this process does not occupy is due.
+// It returns false if there is no such ordering key.
 func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, err error) {
 	if q.db.text().floors && q.floor.old(q.clock.boot()) {
 		q.floor.lookup.wait(ctx, q.background, q.findFloor)
@@ -196,7 +201,8 @@ func (q *Queue) nextDue(ctx context.Context) (wait time.Duration, found bool, er
 	return time.Duration(due-now) * time.Millisecond, found, nil
 }
 
-// firstDue returns when the first ordering key is due that this process does not occupy, from a floor on.
+// firstDue returns when the first ordering key that this process does not occupy is due. It
+// searches from the floor on.
 func (q *Queue) firstDue(ctx context.Context, floor int64) (due int64, found bool, err error) {
 	var shown int64
 	sent := q.clock.boot()
@@ -208,36 +214,38 @@ func (q *Queue) firstDue(ctx context.Context, floor int64) (due int64, found boo
 	return due, found, err
 }
 
-// findFloor looks at all ordering keys. A look that fails leaves the floor as it is.
+// findFloor searches all ordering keys and sets the floor. If the search fails, the floor does not
+// change.
 func (q *Queue) findFloor(ctx context.Context) {
 	begun := q.clock.boot()
 	due, _, err := q.firstDue(ctx, 0)
 	q.floor.set(due, q.now(), begun, q.clock.boot(), err)
 	if q.clock.boot()-begun > lookupPatience {
-		q.wakeUp() // Run did not wait for it
+		q.wakeUp() // Run did not wait for the search
 	}
 }
 
-// floor is the time from which on ordering keys may be due. In Postgres the index of ordering keys
-// keeps the entries of earlier times for as long as any client has a transaction open, and a search
-// from the start would walk past all of them. So only a lookup in the background does that.
+// floor is a time before which no ordering key is due. In Postgres the index of ordering keys keeps
+// the entries of past times for as long as any client has a transaction open, and a search from the
+// start would read all of these entries. So only a lookup in the background searches from the
+// start.
 type floor struct {
 	lookup lookup
 
 	mu    sync.Mutex
 	known bool
 	ms    int64
-	full  time.Duration // when all ordering keys were looked at last, since boot
-	again time.Duration // how long after full that is repeated
+	full  time.Duration // when all ordering keys were searched last, since boot
+	again time.Duration // how long after full the search is repeated
 }
 
 const (
 	floorBelow  = 3 * time.Second // longer than a delivery waits for its commit
-	floorFor    = 5 * time.Second // then all ordering keys are looked at again
-	floorAtMost = 5 * time.Minute // the same, when looking took long
+	floorFor    = 5 * time.Second // after this time all ordering keys are searched again
+	floorAtMost = 5 * time.Minute // the same, if the search took long
 )
 
-// from returns the time from which on a search starts: on SQLite always 0.
+// from returns the time from which on a search starts. On SQLite it always returns 0.
 func (f *floor) from(d *dialect, now int64) int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -250,14 +258,14 @@ func (f *floor) from(d *dialect, now int64) int64 {
 	return f.ms
 }
 
-// old reports whether all ordering keys are to be looked at again.
+// old reports whether all ordering keys must be searched again.
 func (f *floor) old(boot time.Duration) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.again == 0 || boot-f.full > f.again
 }
 
-// set sets the floor after a look at all ordering keys, unless that has failed with err.
+// set sets the floor after a search of all ordering keys, unless the search failed with err.
 func (f *floor) set(due, now int64, begun, ended time.Duration, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -267,7 +275,8 @@ func (f *floor) set(due, now int64, begun, ended time.Duration, err error) {
 	}
 }
 
-// raise raises the floor after a search that found an ordering key that is due at due, or none.
+// raise raises the floor after a search. The search found an ordering key that is due at due, or no
+// ordering key.
 func (f *floor) raise(due, now int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -276,7 +285,7 @@ func (f *floor) raise(due, now int64) {
 	}
 }
 
-// reset makes the next search look at all ordering keys.
+// reset makes the next search include all ordering keys.
 func (f *floor) reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -318,8 +327,8 @@ func keyText(key []byte) string {
 // damaged row stops no other ordering key.
 const unreadableWait = time.Minute
 
-// isDamage reports whether an error is about the data that was read, such as a damaged page or a disk error, instead of
-// the connection or other transactions.
+// isDamage reports whether an error is about the data that was read, such as a damaged page or a
+// disk error. Errors about the connection or other transactions are not damage.
 func isDamage(err error) bool {
 	if code := sqliteCode(err); code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_IOERR {
 		return true
@@ -329,8 +338,7 @@ func isDamage(err error) bool {
 }
 
 // unreadableError means that the first event of an ordering key could not be read, and that the
-// transaction cannot continue because of it. In Postgres no transaction can continue after an
-// error.
+// transaction cannot continue. In Postgres no transaction can continue after an error.
 type unreadableError struct {
 	keyID int64
 	err   error
@@ -360,7 +368,7 @@ func (q *Queue) setAside(t *tx, c *claim, now int64, unreadable error) error {
 
 const putOffFree = `UPDATE signforms_ordering_keys SET due = $2, since = $3 WHERE id = $1 AND due <= $3 AND lease <= $3`
 
-// setAsideFree is setAside in a separate transaction, for an ordering key that no worker holds.
+// setAsideFree calls setAside in a separate transaction, for an ordering key that no worker holds.
 func (q *Queue) setAsideFree(t *tx, u *unreadableError) error {
 	now := q.now()
 	if _, err := t.first([]any{new(string)}, t.silent); err != nil {
@@ -378,7 +386,8 @@ func (q *Queue) logUnreadable(ctx context.Context, keyID int64, err error) {
 		slog.Int64("ordering_key_id", keyID), slog.String("error", err.Error()))
 }
 
-// settleUnread is settle without reading further events, after u could not be read. It gives the ordering key up.
+// settleUnread settles like settle, but reads no further event, because u says that it is
+// unreadable. It gives the ordering key up.
 func (r *runner) settleUnread(c *claim, mark func(*tx, instant) (time.Duration, error), u *unreadableError) error {
 	return r.fenced(c, func(t *tx, at instant) error {
 		wait, err := mark(t, at)

@@ -9,11 +9,11 @@ import (
 type clocks struct {
 	wall     func() time.Time     // may jump at any time
 	boot     func() time.Duration // time since a moment in the past; never jumps
-	bootID   string               // tells starts of the machine apart; "": boot counts from the start of the process
-	database func() time.Time     // replaces what Postgres says; nil: its own clock
+	bootID   string               // identifies a start of the machine; "": boot counts from the start of the process
+	database func() time.Time     // replaces the clock of Postgres; nil: Postgres uses its own clock
 }
 
-// fill sets the clocks that are not replaced. One that is alone uses the clock of this process.
+// fill sets the clocks that are not replaced. With alone, the queue uses the clock of this process.
 func (c *clocks) fill(alone bool) {
 	if c.wall == nil {
 		c.wall = time.Now
@@ -21,15 +21,16 @@ func (c *clocks) fill(alone bool) {
 	if c.boot == nil && !alone {
 		c.bootID, c.boot = bootClock()
 	}
-	if c.boot == nil { // the clock of this process has no id, because other processes do not see the same
+	if c.boot == nil { // the clock of this process has no id, because other processes do not see this clock
 		start := time.Now()
 		c.boot = func() time.Duration { return time.Since(start) }
 	}
 }
 
-// clock tells the store's time: what the database's clock showed when it was read last, and the time that has passed
-// since then by a clock that nobody can set. A Postgres database has a clock of its own. The clock of a SQLite file is
-// the wall clock as it was when the file was first opened after a start of the machine, and the time since that.
+// clock returns the store's time. The time is the last reading of the database's clock plus the
+// time that has passed since then, measured by a clock that nobody can set. A Postgres database has
+// a clock of its own. The clock of a SQLite file is the wall clock at the first opening of the file
+// after a start of the machine, plus the time since then.
 type clock struct {
 	clocks
 
@@ -37,7 +38,7 @@ type clock struct {
 	base  int64 // the store's time less the time since boot, in milliseconds
 	known bool
 	read  time.Duration // when the database's clock was read last, since boot
-	ahead time.Duration // by how much the wall clock was ahead of boot then
+	ahead time.Duration // by how much the wall clock was ahead of boot at the time read
 	jumps int           // how often the database's clock has jumped
 }
 
@@ -48,18 +49,20 @@ func (c *clock) now() int64 {
 	return c.base + c.boot().Milliseconds()
 }
 
-// set makes base the store's time less the time since boot.
+// set sets base, which is the store's time less the time since boot.
 func (c *clock) set(base int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.base, c.known = base, true
 }
 
-// jump is by how much a database's clock must differ from the time that has passed to have jumped.
+// jump is the smallest difference between the database's clock and the time that has passed which
+// counts as a jump of the clock.
 const jump = 30 * time.Second
 
-// follow corrects the clock by what the database's clock showed at some moment between sent and now. A slow answer
-// moves the clock only as far as it proves it wrong.
+// follow corrects the clock by shown, which the database's clock showed at some moment between sent
+// and now. If the response was slow, the moment is uncertain, and follow moves the clock only as
+// far as shown proves it wrong.
 func (c *clock) follow(shown int64, sent time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,11 +88,13 @@ func (c *clock) wallAhead(boot time.Duration) time.Duration {
 	return time.Duration(c.wall().UnixNano()) - boot
 }
 
-// readEvery is how old the last reading of the database's clock may be when a delivery is stored.
+// readEvery is the maximum age of the last reading of the database's clock when a delivery is
+// stored.
 const readEvery = 10 * time.Second
 
-// stale reports, to one caller at a time, that the database's clock should be read again: the last reading is old, or
-// the wall clock has moved since, as it does when the machine was suspended in a way that its other clocks do not show.
+// stale reports whether the database's clock should be read again. Either the last reading is old,
+// or the wall clock has moved since. The wall clock moves, for example, when the machine was
+// suspended and its other clocks do not show it. stale reports true to one caller at a time.
 func (c *clock) stale() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

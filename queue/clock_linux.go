@@ -8,8 +8,9 @@ import (
 	"unsafe"
 )
 
-// bootClock returns an id of this start of the machine, and a clock that shows how long ago that was. It also runs
-// while the machine is suspended, nobody can set it, and all processes see the same. It returns nil if there is none.
+// bootClock returns an id of this start of the machine, and a clock that shows the time since that
+// start. The clock also runs while the machine is suspended, nobody can set it, and all processes
+// see the same time. bootClock returns nil if there is no such clock.
 func bootClock() (id string, since func() time.Duration) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if _, failed := readBoottime(); err != nil || failed {

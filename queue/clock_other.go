@@ -4,5 +4,5 @@ package queue
 
 import "time"
 
-// bootClock returns nil, because other systems tell the time since their start in other ways.
+// bootClock returns nil. It is implemented for Linux only.
 func bootClock() (id string, since func() time.Duration) { return "", nil }

@@ -17,7 +17,8 @@ import (
 // retryAfter is the Retry-After of a 503, in seconds.
 const retryAfter = "10"
 
-// Handler returns the handler that receives deliveries. It answers with a JSON object {"status": …}:
+// Handler returns the handler that receives deliveries. The response is a JSON object {"status":
+// …}:
 //
 //	200 ok                  every event is stored and durable; also for []
 //	200 duplicate           every event was received before
@@ -25,9 +26,10 @@ const retryAfter = "10"
 //	503 unavailable         the store is full, failed, or did not report its commit within 2 seconds; with Retry-After.
 //	                        In the last two cases the delivery may be stored: another one of it is then a duplicate
 //
-// It also answers 401, 405, 408, 413 and 415 as [webhook.Handler] does, and never 500. An element that is not an
-// object, or is of no known type, is stored too, as a [webhook.UnknownEvent]. A 503 is logged and reported to
-// [Options.OnReceived]; whether the service delivers again after it is not documented. Handler panics when v is nil.
+// It also responds with 401, 405, 408, 413 and 415 as [webhook.Handler] does, but never with 500.
+// An element that is not an object, or that has no known type, is stored as a
+// [webhook.UnknownEvent]. A 503 is logged and reported to [Options.OnReceived]; the service does
+// not document whether it delivers again after a 503. Handler panics if v is nil.
 func (q *Queue) Handler(v *webhook.Verifier) http.Handler {
 	if v == nil {
 		panic("queue: Handler: no Verifier: make one with webhook.NewVerifier")
@@ -46,7 +48,8 @@ func (q *Queue) received(ctx context.Context, got Received) {
 	q.hook("OnReceived", func() { q.OnReceived(ctx, got) })
 }
 
-// hook calls a hook. If it panics or ends its goroutine, that is logged and changes nothing else.
+// hook calls a hook. If the hook panics or ends its goroutine, hook logs that, and nothing else
+// changes.
 func (q *Queue) hook(name string, call func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -64,7 +67,7 @@ func (q *Queue) hook(name string, call func()) {
 	<-ended
 }
 
-// observed tells a hook of the answer before it is sent.
+// observed calls the hook OnReceived with the response before the response is sent.
 type observed struct {
 	http.ResponseWriter
 	ctx   context.Context
@@ -79,14 +82,17 @@ func (o *observed) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// Receive receives one delivery without net/http, and returns the status and the JSON object to answer with, as
-// [Queue.Handler] does. body is what the sender sent; decode base64 first. Build the header with [http.Header.Add];
-// only X-Signature and X-Timestamp are used. With a status of 503, add a Retry-After header. The delivery is stored
-// even if ctx is cancelled meanwhile. The caller may use body again when Receive returns. Receive panics when v is nil.
+// Receive receives one delivery without net/http, and returns the status and the JSON object of the
+// response, as [Queue.Handler] sends them. The argument body is the body as the sender sent it; if
+// your platform encodes it in base64, decode it first. Build the header with [http.Header.Add];
+// Receive uses only X-Signature and X-Timestamp. If the status is 503, add a Retry-After header.
+//
+// The delivery is stored even if ctx is cancelled meanwhile. The caller may use body again when
+// Receive returns. Receive panics if v is nil.
 func (q *Queue) Receive(ctx context.Context, v *webhook.Verifier, header http.Header, body []byte) (status int, answer []byte) {
 	h, known := q.handlers.Load(v)
 	if !known {
-		h, _ = q.handlers.LoadOrStore(v, q.Handler(v)) // one for all deliveries, because it limits the lines in the log
+		h, _ = q.handlers.LoadOrStore(v, q.Handler(v)) // one handler for all deliveries, because it limits the lines in the log
 	}
 	r := &http.Request{
 		Method: http.MethodPost, URL: &url.URL{Path: "/"}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -100,7 +106,7 @@ func (q *Queue) Receive(ctx context.Context, v *webhook.Verifier, header http.He
 	return w.status, w.body.Bytes()
 }
 
-// answered keeps an answer.
+// answered records a response.
 type answered struct {
 	header http.Header
 	status int
@@ -111,7 +117,7 @@ func (a *answered) Header() http.Header         { return a.header }
 func (a *answered) WriteHeader(status int)      { a.status = status }
 func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
 
-// serveVerified answers a genuine delivery.
+// serveVerified responds to a genuine delivery.
 func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
 	events, err := webhook.EventsFromContext(r.Context())
 	if err != nil {
@@ -119,7 +125,8 @@ func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
 		answer(w, receipt{}, err, http.StatusBadRequest, "invalid_payload")
 		return
 	}
-	// A complete delivery is stored even if the sender closes the connection, which saves a repeat.
+	// A complete delivery is stored even if the sender closes the connection, so that no repeat is
+	// needed.
 	got, err := q.store(context.WithoutCancel(r.Context()), events)
 	switch {
 	case err != nil:

@@ -17,7 +17,8 @@ import (
 // batch is how many events one transaction of List, Retry, Erase and the sweep handles.
 const batch = 500
 
-// ofDocuments are the types whose subject is a document. That of an unknown type may be either.
+// ofDocuments are the types whose subject is a document. The subject of an unknown type may be a
+// document or a form response.
 const ofDocuments = "'" + string(webhook.TypeSignatureViewed) + "', '" + string(webhook.TypeSignatureSigned) + "', '" +
 	string(webhook.TypeSignatureCompleted) + "', '" + string(webhook.TypeTemplateViewed) + "', '" +
 	string(webhook.TypeTemplateSigned) + "', '" + string(webhook.TypeTemplateResponse) + "'"
@@ -37,7 +38,7 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 			}
 		}
 		if inState == nil {
-			inState = []string{"-1"} // no event is in this state
+			inState = []string{"-1"} // selects nothing: no event is in this state
 		}
 		all = append(all, "e.state IN ("+strings.Join(inState, ", ")+")")
 	}
@@ -73,8 +74,9 @@ func (f *Filter) where(d *dialect, args []any) (string, []any) {
 	return strings.Join(all, " AND "), args
 }
 
-// List returns the events that f selects and that are still kept, oldest first. It reads them in pages, so it may yield
-// an event that changes meanwhile as it was or as it is. It ends after the first error.
+// List returns the events that f selects and that are still kept, oldest first. List reads the
+// events in pages. An event that changes meanwhile is yielded in its state before or after the
+// change. List ends after the first error.
 func (q *Queue) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		after := int64(0)
@@ -123,7 +125,8 @@ type chosen struct {
 	keys []int64 // the ordering keys of the pending and failed events, sorted and without repeats
 }
 
-// choose reads up to a batch of events with ids above after, which f selects and which are in one of the listed states.
+// choose reads a batch of events that f selects. Their ids are above after, and their states are in
+// listed.
 func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) {
 	where, args := f.where(t.dialect, []any{after})
 	err = t.each(func(rows *sql.Rows) error {
@@ -138,12 +141,14 @@ func choose(t *tx, f *Filter, listed string, after int64) (c chosen, err error) 
 	return c, err
 }
 
-// lockKeys locks those of the ordering keys that exist, in the order of their ids.
+// lockKeys locks the rows of the ordering keys, in the order of their ids. It skips ordering keys
+// that do not exist.
 func lockKeys(t *tx, keys []int64) error {
 	return t.each(func(*sql.Rows) error { return nil }, t.locks, t.list(keys))
 }
 
-// inBatches calls do for the events that f selects, in one transaction per batch. It returns the sum of do's numbers.
+// inBatches calls do for the events that f selects, in one transaction per batch. It returns the
+// sum of the numbers that do returned.
 func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func(*tx, chosen) (int64, error)) (total int, err error) {
 	for after := int64(0); ; {
 		var c chosen
@@ -167,8 +172,9 @@ func (q *Queue) inBatches(ctx context.Context, f *Filter, listed string, do func
 	}
 }
 
-// Body returns the JSON of an event as it was received: of one that is pending or failed, or was processed less than
-// [Options.KeepBodies] ago. For any other the error matches [ErrNoBody].
+// Body returns the JSON of an event as it was received. The JSON is available while the event is
+// pending or failed, and until [Options.KeepBodies] after it was processed. Otherwise the error
+// matches [ErrNoBody].
 func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
 	var body blob
 	t := q.query(ctx)
@@ -182,14 +188,17 @@ func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
 // ErrNoBody is matched by the error of [Queue.Body] when there is no event with this id, or its JSON was erased.
 var ErrNoBody = errors.New("there is no event with this id, or its JSON is not kept any more")
 
-// Retry makes the events that f selects due now: failed ones and those that wait for a next try; if
-// [Filter].States contains Done, also those that were processed and whose JSON is still kept. It
-// returns their number, in which pending events count that were due already. Each gets its full
-// number of tries again. If an event is being processed, that try does not count, and when it fails
-// the next one follows at once. Events of an ordering key still run in their order, so one that had
-// failed runs before later ones that are pending. Retry works in batches: after an error, n events
-// are due. On Postgres it waits half a second at most for an event that a function's transaction
-// with [Complete] holds.
+// Retry makes the events that f selects due now, and gives each its full number of tries again. It
+// selects failed events and events that wait for their next try. If [Filter].States contains Done,
+// it also selects processed events whose JSON is still kept. Retry returns the number of selected
+// events, including pending events that were due already.
+//
+// If an event is being processed, that try does not count, and if it fails the next try follows at
+// once. Events of an ordering key still run in their order, so an event that had failed runs before
+// later pending events.
+//
+// Retry works in batches: after an error, n events are due. On Postgres it waits at most half a
+// second for an event that a function's transaction with [Complete] holds.
 func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	listed := "0, 2"
 	if slices.Contains(f.States, Done) {
@@ -197,7 +206,7 @@ func (q *Queue) Retry(ctx context.Context, f Filter) (n int, err error) {
 	}
 	n, err = q.inBatches(ctx, &f, listed+") AND (e.state <> 1 OR e.body IS NOT NULL", func(t *tx, c chosen) (int64, error) {
 		now := q.now()
-		// Failed events may have no ordering key any more.
+		// Failed events may have no ordering key any longer.
 		for _, keyID := range c.keys {
 			if _, err := t.exec(`INSERT INTO signforms_ordering_keys (id, due, since) VALUES ($1, $2, $2) ON CONFLICT (id)
 				DO UPDATE SET low = 0, due = CASE WHEN signforms_ordering_keys.token = 0 THEN $2 ELSE signforms_ordering_keys.due END`, keyID, now); err != nil {
@@ -221,14 +230,19 @@ func wrap(what string, err error) error {
 	return fmt.Errorf("queue: %s: %w", what, err)
 }
 
-// Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending ones do not run any more,
-// and Erase waits for those that are running, except the one whose function calls it, and functions that were
-// abandoned; like [Queue.Retry], it does not wait for a transaction with [Complete]. An empty filter is refused. The
-// package documentation says what is erased on each store. Erase works in batches: after an error, n counts those that
-// were erased. An error that matches [ErrNotTruncated] means that only SQLite's log could not be truncated.
+// Erase erases the events that f selects: their JSON, ids, signers and error texts. Pending events
+// no longer run. Erase waits for events that are running, with three exceptions:
 //
-// The ids of an event are those that [Entry].Subject and [Filter].Signers have, whatever its type.
-// JSON of an unknown type may name others: select such events by their Type.
+//   - the event whose function calls Erase
+//   - events whose functions were abandoned
+//   - events that a transaction with [Complete] holds; see [Queue.Retry]
+//
+// An empty filter is refused. The package documentation describes what is erased in each store.
+// Erase works in batches: after an error, n counts the erased events. An error that matches
+// [ErrNotTruncated] means that only the log of SQLite could not be truncated.
+//
+// Filter matches the ids in [Entry].Subject and [Filter].Signers, whatever the type of the event.
+// The JSON of an unknown type may contain other ids, so select such events by their Type.
 func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 	if f.empty() {
 		return 0, errNoSelection
@@ -239,7 +253,7 @@ func (q *Queue) Erase(ctx context.Context, f Filter) (n int, err error) {
 		running = append(running, found...)
 		return changed, err
 	})
-	q.wakeAll() // events after an erased one may be due now
+	q.wakeAll() // events after an erased event may be due now
 	if err == nil {
 		err = q.awaitRuns(ctx, running)
 	}
@@ -268,7 +282,7 @@ func (q *Queue) eraseChosen(t *tx, c chosen) (changed int64, running []run, err 
 	if err != nil {
 		return 0, nil, err
 	}
-	// Events after an erased one no longer wait for its next try.
+	// Events after an erased event no longer wait for its next try.
 	if err := bringForward(t, c.keys, now); err != nil {
 		return 0, nil, err
 	}
@@ -282,7 +296,7 @@ type run struct {
 	keyID, token, head int64
 }
 
-// awaitRuns returns when each of these runs has ended, or its lease has.
+// awaitRuns returns when each of these runs has ended, or when its lease has ended.
 func (q *Queue) awaitRuns(ctx context.Context, running []run) error {
 	own, _ := EntryFromContext(ctx)
 	for _, r := range running {

@@ -10,119 +10,132 @@ import (
 	"time"
 )
 
-// defaultRetries are 11 tries within about 24 hours, with the first.
+// defaultRetries gives 11 tries within about 24 hours, the first one included.
 var defaultRetries = []time.Duration{
 	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 8 * time.Hour,
 }
 
 // Options are the optional settings of [OpenSQLite] and [OpenPostgres]. The zero value gives the
-// defaults. All processes that share a store should have the same.
+// defaults. All processes that share a store should have the same Options.
 type Options struct {
-	// Workers is how many ordering keys [Queue.Run] works on at once. Default 8; negative is refused.
+	// Workers is how many ordering keys [Queue.Run] works on concurrently. Default 8. A negative
+	// number is refused.
 	Workers int
 
-	// Timeout is how long a function may take for one event until its ctx ends. Default 1 minute; negative is refused;
-	// over 365 days count as 365. The package documentation says what becomes of a function that does not return then.
+	// Timeout is how long a function may take for one event before its ctx ends. Default 1 minute.
+	// A negative Timeout is refused, and a Timeout of over 365 days counts as 365 days. The package
+	// documentation describes what happens to a function that does not return then.
 	Timeout time.Duration
 
-	// Grace is how long functions may go on after the ctx of [Queue.Run] has ended, until their own
-	// ctx ends. Default 20 seconds; negative: their ctx ends at once.
+	// Grace is how long functions may continue after the ctx of [Queue.Run] has ended, before their
+	// own ctx ends. Default 20 seconds. With a negative Grace, their ctx ends at once.
 	Grace time.Duration
 
-	// Retries are the waits between the tries of an event whose function fails; each varies by a
-	// tenth either way. When the try after the last wait fails, the event has failed. nil gives 5
-	// s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h and 8 h: 11 tries within about 24 hours. A
-	// slice that is empty but not nil, such as []time.Duration{}, gives one try. A wait may be 0;
-	// negative is refused.
+	// Retries are the waits between the tries of an event whose function fails. Each wait varies by
+	// a tenth in either direction. If the try after the last wait fails, the event has failed. A
+	// wait may be 0; a negative wait is refused.
+	//
+	//   - nil gives 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 2 h, 4 h, 8 h and 8 h: 11 tries within
+	//     about 24 hours.
+	//   - A slice that is empty but not nil, such as []time.Duration{}, gives one try.
 	Retries []time.Duration
 
-	// MaxPending is how many events may wait. A delivery whose new events would exceed it is answered
-	// 503, unless none waits: a queue that is empty takes a delivery of any size. Default 1,000,000;
-	// negative: no limit. The bound may be late: events are counted once a second, more rarely if
-	// counting takes longer, and while a count fails the last known one is used.
+	// MaxPending is how many events may be pending. A delivery whose new events would exceed
+	// MaxPending gets the response 503. An empty queue accepts a delivery of any size. Default
+	// 1,000,000. A negative number means no limit.
+	//
+	// The limit may take effect late. Events are counted once a second, or more rarely if counting
+	// takes longer. While a count fails, the last successful count is used.
 	MaxPending int
 
-	// KeepBodies is how long the JSON of an event is kept after it was processed. Default 0: it is erased in the
-	// transaction that stores the outcome. Negative is refused.
+	// KeepBodies is how long the JSON of an event is kept after the event was processed. By default
+	// it is 0, and the JSON is erased in the transaction that stores the outcome. A negative
+	// KeepBodies is refused.
 	KeepBodies time.Duration
 
-	// KeepFailed is how long a failed event is kept. Default 30 days. After that it is erased, and
-	// a line in the log says so. Negative is refused. To keep it for ever, set 100 years: 876000 *
-	// time.Hour.
+	// KeepFailed is how long a failed event is kept. Default 30 days. After that the event is
+	// erased, which the log reports. A negative KeepFailed is refused. To keep failed events
+	// forever, set 100 years: 876000 * time.Hour.
 	KeepFailed time.Duration
 
-	// KeepKeys is how long the key of an event is kept after it was processed or erased. Until then, repeats are
-	// recognised. Default 7 days. It should be longer than the service repeats a delivery, which it does not document.
-	// Negative is refused. To keep keys for ever, set 100 years: 876000 * time.Hour.
+	// KeepKeys is how long the key of an event is kept after the event was processed or erased.
+	// Until then, repeats are recognised. Default 7 days. KeepKeys should be longer than the time
+	// for which the service repeats a delivery, which the service does not document. A negative
+	// KeepKeys is refused. To keep keys forever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration
 
-	// Note returns a text that is stored with the events of a delivery, such as the trace context
-	// of its request: at most 200 bytes, the rest is cut off. ctx is that of the request, or of
-	// [Queue.Store]. [Entry].Note has the text; a repeat does not change it. It is called
-	// concurrently. If it panics, that is logged and the text is empty. nil: no text.
+	// Note returns a text that is stored in [Entry].Note of each event of a delivery, such as the
+	// trace context of the request. The text is cut off after 200 bytes. A repeat does not change
+	// it. ctx is the context of the request, or of [Queue.Store]. Note is called concurrently. If
+	// Note panics, that is logged and the text is empty. nil means no text.
 	Note func(ctx context.Context) string
 
-	// OnReceived is called for each request to [Queue.Handler] before it is answered, concurrently. It should return
-	// quickly. A panic in it is logged and changes nothing else. nil means no call.
+	// OnReceived is called for each request to [Queue.Handler] before the response is sent. It is
+	// called concurrently and should return quickly. A panic in OnReceived is logged and has no
+	// other effect. nil means no call.
 	OnReceived func(context.Context, Received)
 
-	// OnSettled is called for each run of a function when its outcome is stored, concurrently. Its
-	// ctx is that of the function, ended. When a process dies during a run, the process that finds
-	// the event after the lease reports it, as Retrying or FailedPermanently with Duration 0. It
-	// should return quickly. A panic in it is logged and changes nothing else. nil means no call.
+	// OnSettled is called for each run of a function when its outcome is stored. It is called
+	// concurrently and should return quickly. Its ctx is the ctx of the function, which has ended.
+	// If a process dies during a run, the process that finds the event after the lease reports it,
+	// as Retrying or FailedPermanently with Duration 0. A panic in OnSettled is logged and has no
+	// other effect. nil means no call.
 	OnSettled func(context.Context, Settled)
 
-	// Logger gets a line for each failed try, failed event, 503 and error of the store, and at
-	// debug level for each event that was processed. Lines contain ids, types and error texts,
-	// never a body. Default [slog.Default] as it is when the queue is opened.
+	// Logger gets a line for each failed try, failed event, 503 and error of the store. At debug
+	// level, it gets a line for each processed event. Lines contain ids, types and error texts, but
+	// never a body. The default is [slog.Default] at the time when the queue is opened.
 	Logger *slog.Logger
 
-	// Exclusive is for a SQLite file that no other process uses meanwhile: it takes the file's lock, and
-	// [OpenSQLite] of another process or of this one returns an error. Then all times follow the clock of
-	// this process from the moment of opening, and [Queue.Run] has no timer but for what is due next. In
-	// a bubble of testing/synctest, which the queue must be opened in, that is the bubble's clock: days
-	// pass at once. It is refused for Postgres, and on systems other than Linux, macOS and Windows.
+	// Exclusive locks a SQLite file, so that no other process uses it at the same time. Another
+	// [OpenSQLite] of the file, in another process or in this one, then returns an error. All times
+	// follow the clock of this process from the moment of opening, and [Queue.Run] sets a timer
+	// only for the next due event.
+	//
+	// In a bubble of testing/synctest, in which the queue must be opened, the clock is the clock of
+	// the bubble, so days pass at once. Exclusive is refused for Postgres, and on systems other
+	// than Linux, macOS and Windows.
 	Exclusive bool
 
-	poll      time.Duration // how often Run looks for what other processes have received
-	clocks    clocks        // tests replace them
+	poll      time.Duration // how often Run checks for events that other processes have received
+	clocks    clocks        // tests replace the clocks
 	unwatched bool          // tests on virtual time do not wait for other processes
-	sync      func()        // is called before each commit on SQLite: tests show what a slow disk does
-	unsynced  bool          // tests show that a power cut loses events without a sync
+	sync      func()        // called before each commit on SQLite; with it, tests simulate a slow disk
+	unsynced  bool          // for tests, which show that a power cut loses events without a sync
 }
 
 // Received is the result of one request to [Queue.Handler].
 type Received struct {
-	Status     int // the status that it is answered with
+	Status     int // HTTP status of the response
 	Stored     int // new events
 	Duplicates int // events that were received before
-	Redriven   int // events that had failed and get another try
+	Redriven   int // failed events that get another try
 	Duration   time.Duration
-	Err        error // why a genuine delivery was answered 400 or 503; nil for other refusals, which the Verifier logs
+	Err        error // why a genuine delivery got a 400 or 503; nil for other refusals, which the Verifier logs
 }
 
 // Settled is the result of one run of a function.
 type Settled struct {
-	Entry    Entry // as it was when the function began, or when an interrupted run was found
+	Entry    Entry // the entry as it was when the function began, or when an interrupted run was found
 	Outcome  Outcome
-	Err      error         // the function's error; nil when the event was processed
+	Err      error         // the function's error; nil if the event was processed
 	Duration time.Duration // how long the function ran
 	Retry    time.Time     // when the next try is due; zero unless Outcome is Retrying
 }
 
-// Outcome is the outcome of one run of a function. An outcome that [webhook.Outcome] has too has
-// the same word. A failed run is Retrying here, because the queue repeats it, and failed there,
-// because only another delivery does.
+// Outcome is the outcome of one run of a function. An outcome that exists in [webhook.Outcome] too
+// has the same word. A failed run is Retrying in this package, because the queue repeats it. In
+// package webhook it is failed, because only another delivery repeats it.
 type Outcome string
 
 // The outcomes of a run.
 const (
-	Processed         Outcome = "processed"          // done, or the event has no function
-	Retrying          Outcome = "retrying"           // failed, and tried again at Settled.Retry
-	FailedPermanently Outcome = "failed_permanently" // not tried again, and listed until it is retried or erased; or failed after it was erased while it ran
-	Released          Outcome = "released"           // interrupted by the end of Run, not counted as a try
-	Stale             Outcome = "stale"              // not stored: the lease had ended, the store did not answer, or ErrLost
+	Processed         Outcome = "processed"          // the function returned nil, or the event has no function
+	Retrying          Outcome = "retrying"           // the function failed; the next try is at Settled.Retry
+	FailedPermanently Outcome = "failed_permanently" // not tried again, and listed until it is retried or erased; also an event that was erased while it ran and then failed
+	Released          Outcome = "released"           // interrupted by the end of Run; not counted as a try
+	Stale             Outcome = "stale"              // the outcome was not stored: the lease had ended, the store did not respond, or Complete returned ErrLost
 )
 
 // settings are Options with their defaults.
@@ -165,7 +178,7 @@ func (s *settings) fill() {
 	setDefault(&s.KeepFailed, 30*24*time.Hour)
 	setDefault(&s.KeepKeys, 7*24*time.Hour)
 	if s.Exclusive {
-		setDefault(&s.poll, 365*24*time.Hour) // nothing comes from elsewhere
+		setDefault(&s.poll, 365*24*time.Hour) // no other process stores events
 		s.unwatched = true
 	}
 	setDefault(&s.poll, defaultPoll)
@@ -189,12 +202,14 @@ func setDefault[T int | time.Duration](v *T, otherwise T) {
 // lease returns how long an ordering key is claimed for one event.
 func (s *settings) lease() time.Duration { return s.Timeout + s.margin }
 
-// waitLimit returns how long Run waits for a function, so that the outcome can still be stored within the lease.
+// waitLimit returns how long Run waits for a function. After waitLimit the outcome can still be
+// stored within the lease.
 func (s *settings) waitLimit() time.Duration { return s.Timeout + s.margin/2 }
 
-// RetryAfter wraps an error of a function so that the next try is due after d, whatever [Options.Retries] says. It is
-// for a service that says when it will be back. The try counts as any other. An error that is also wrapped in
-// [webhook.Permanent] is not tried again. RetryAfter(nil, d) is nil; a negative d counts as 0.
+// RetryAfter wraps an error of a function so that the next try is due after d, in place of the wait
+// in [Options.Retries]. Use it if a service reports when it will be available again. The try counts
+// as any other. An error that is also wrapped in [webhook.Permanent] is not tried again.
+// RetryAfter(nil, d) is nil; a negative d counts as 0.
 func RetryAfter(err error, d time.Duration) error {
 	if err == nil {
 		return nil

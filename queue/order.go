@@ -13,10 +13,11 @@ import (
 // maxKeyPart bounds the part of an id in an ordering key, because an index entry of Postgres has at most 2,700 bytes.
 const maxKeyPart = 100
 
-// orderingKey returns the ordering key of an event. Events of a template carry its id, so an
-// ordering key by this id alone would hold all its sends. The signers' ids tell them apart. (The
-// service documents neither.) An event of an unknown type, or that could not be decoded, is in the
-// ordering key of its kin that are about the same. An event without an id has its own ordering key.
+// orderingKey returns the ordering key of an event. Events of a template contain the id of the
+// template, so an ordering key of this id alone would serialize all sends of the template. The ids
+// of the signers distinguish the sends. (The service documents neither.) An event of an unknown
+// type, or one that could not be decoded, has the ordering key of the known events with the same
+// ids. An event without an id has an ordering key of its own.
 func orderingKey(e webhook.Event, key webhook.ReplayKey) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
@@ -42,7 +43,8 @@ func templateKey(template string, signers []string, key webhook.ReplayKey) strin
 	return keyOf("template", template, key) + ":" + hex.EncodeToString(sum[:16])
 }
 
-// unknownKey uses the ids alone. Only events of a template name signers, so signers and a document id are a template's.
+// unknownKey returns the ordering key of an event by its ids only. Only events of a template name
+// signers. So if an event has signers and a document id, the id is the id of a template.
 func unknownKey(e *webhook.UnknownEvent, key webhook.ReplayKey) string {
 	signers := e.SignerIDs()
 	switch {
@@ -54,8 +56,8 @@ func unknownKey(e *webhook.UnknownEvent, key webhook.ReplayKey) string {
 	return keyOf("document", e.DocumentID, key)
 }
 
-// orderingKeyID returns an ordering key's number in the store. Ordering keys of the same number
-// would wait for each other, without other harm.
+// orderingKeyID returns the number of an ordering key in the store. If two ordering keys have the
+// same number, they wait for each other, and nothing else happens.
 func orderingKeyID(key string) int64 {
 	sum := sha256.Sum256([]byte(key))
 	return int64(binary.BigEndian.Uint64(sum[:]))
@@ -72,8 +74,8 @@ func keyOf(kind, id string, key webhook.ReplayKey) string {
 	return kind + ":" + storable(id)
 }
 
-// templateIDs returns the ids of Signers of a template event, which are the same in all events of a document. Other
-// events carry none as far as the service documents.
+// templateIDs returns the ids of Signers of a template event. These ids are the same in all events
+// of a document. Other events have no such ids, as far as the service documents.
 func templateIDs(e webhook.Event) []string {
 	switch e := e.(type) {
 	case *webhook.TemplateViewed:
@@ -96,7 +98,8 @@ func idsOf(signers []webhook.Signer) []string {
 	return ids
 }
 
-// signerList returns ids in the format of the column signers: each between two newlines, so a search for text finds it.
+// signerList returns ids in the format of the column signers: each id is between two newlines, so a
+// text search finds it.
 func signerList(ids []string) string {
 	if len(ids) == 0 {
 		return ""

@@ -21,9 +21,9 @@ import (
 type postgresStore struct {
 	dialect    dialect
 	pool       *pgxpool.Pool
-	db         *sql.DB       // the same connections
-	schema     string        // where the tables are
-	channel    string        // on which processes notify each other, one for each schema
+	db         *sql.DB       // database/sql over the connections of pool
+	schema     string        // the schema of the tables
+	channel    string        // the channel on which processes notify each other, one for each schema
 	announcing chan struct{} // has room for one
 	announcer  sync.WaitGroup
 	end        func()       // ends the announcer
@@ -68,7 +68,7 @@ var postgresDialect = dialect{
 	list: func(values any) any { return values },
 }
 
-// schemaLock is the advisory lock of who makes the tables: "sfq1".
+// schemaLock is the advisory lock of the process that makes the tables: "sfq1".
 const schemaLock = applicationID
 
 func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*postgresStore, error) {
@@ -87,11 +87,13 @@ func openPostgres(ctx context.Context, pool *pgxpool.Pool, b *background) (*post
 	return s, nil
 }
 
-// ownSchema selects the schema of the queue's tables, and whether the database cannot store every character.
+// ownSchema selects the schema of the queue's tables, and whether the encoding of the database is
+// not UTF-8.
 const ownSchema = "SELECT nspname, current_setting('server_encoding') <> 'UTF8' FROM pg_namespace WHERE oid = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('signforms_ordering_keys'))"
 
-// CreateTables makes a queue's tables in the first schema of pool's search_path, as [OpenPostgres] does. A role that
-// only reads and writes them can then open the queue. It reports whether it made them; existing ones stay as they are.
+// CreateTables makes a queue's tables in the first schema of pool's search_path, as [OpenPostgres]
+// does. A role that only reads and writes them can then open the queue. CreateTables reports
+// whether it made the tables. Existing tables stay as they are.
 func CreateTables(ctx context.Context, pool *pgxpool.Pool) (made bool, err error) {
 	s := &postgresStore{dialect: postgresDialect, db: stdlib.OpenDBFromPool(pool)}
 	defer s.db.Close()
@@ -101,27 +103,29 @@ func CreateTables(ctx context.Context, pool *pgxpool.Pool) (made bool, err error
 	return made, nil
 }
 
-// TablesSQL returns the SQL that makes the tables in one transaction, for those who run it by other means. Afterwards
-// [OpenPostgres] has nothing to make.
+// TablesSQL returns the SQL that makes the tables in one transaction. Use it if another tool runs
+// the SQL. Afterwards [OpenPostgres] makes no tables.
 func TablesSQL() string {
 	return fmt.Sprintf("BEGIN;\nSELECT pg_advisory_xact_lock(%d);\n%s;\n%s;\n%sCOMMIT;\n",
 		schemaLock, limitWait, makeVersionTable, postgresSchema+recordVersion)
 }
 
-// limitWait bounds how long the tables wait for a lock. It stands after the wait for another process that makes them.
+// limitWait bounds how long the tables wait for a lock. The limit is set after the wait for another
+// process that makes the tables.
 const limitWait = "SET LOCAL lock_timeout = '500ms'"
 
 const makeVersionTable = "CREATE TABLE IF NOT EXISTS signforms_queue_schema (version INTEGER PRIMARY KEY)"
 
 var recordVersion = fmt.Sprintf("INSERT INTO signforms_queue_schema (version) VALUES (%d);\n", schemaVersion)
 
-// prepare makes the tables. If they are there, it needs no right to make tables.
+// prepare makes the tables. If the tables exist, the role needs no right to make tables.
 func (s *postgresStore) prepare(ctx context.Context) (made bool, err error) {
 	if done, err := tablesThere(&tx{ctx: ctx, on: s.db, dialect: &s.dialect}); done || err != nil {
 		return false, err
 	}
 	err = s.write(ctx, func(t *tx) error {
-		// One statement each, because the last ones must see the tables that another process has made meanwhile.
+		// Each statement is sent separately, because the last ones must see the tables that another
+		// process has made meanwhile.
 		for _, statement := range []string{fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", schemaLock), limitWait, makeVersionTable} {
 			if _, err := t.exec(statement); err != nil {
 				return err
@@ -145,7 +149,7 @@ func (s *postgresStore) prepare(ctx context.Context) (made bool, err error) {
 	return made, err
 }
 
-// tablesThere reports whether the tables are in the search_path.
+// tablesThere reports whether the tables exist in the search_path.
 func tablesThere(t *tx) (bool, error) {
 	var known bool
 	var version int
@@ -158,11 +162,13 @@ func tablesThere(t *tx) (bool, error) {
 	return there(version)
 }
 
-// repeats bounds how often a transaction is tried that Postgres aborted in favour of another one.
+// repeats is how often a transaction is tried at most, if Postgres aborts it in favour of another
+// transaction.
 const repeats = 5
 
-// write also bounds the wait for locks: a transaction in which a function has called [Complete] may hold an event for
-// ever, and what waited for it would hold ordering keys that deliveries need.
+// write also limits the wait for locks. A transaction in which a function has called [Complete] may
+// hold an event forever. A transaction that waited for it would hold ordering keys that deliveries
+// need.
 func (s *postgresStore) write(ctx context.Context, do func(*tx) error) error {
 	return s.note(ctx, func(t *tx) error {
 		if _, err := t.first([]any{new(string), new(string)}, "SELECT set_config('idle_in_transaction_session_timeout', '5s', true), set_config('lock_timeout', '500ms', true)"); err != nil {
@@ -188,7 +194,8 @@ func (s *postgresStore) note(ctx context.Context, do func(*tx) error) (err error
 	return err
 }
 
-// readCommitted lets a statement see the changes for which the transaction waited at a lock, whatever the default is.
+// readCommitted is the isolation level of all transactions, whatever the default of the database
+// is. With it, a statement that waited for a lock sees the changes that were committed meanwhile.
 var readCommitted = sql.TxOptions{Isolation: sql.LevelReadCommitted}
 
 func (s *postgresStore) transaction(ctx context.Context, do func(*tx) error) error {
@@ -209,11 +216,11 @@ func ignoreDone(err error) error {
 	return err
 }
 
-// hinted adds to an error how its cause is removed, if the cause is outside of this program.
+// hinted adds to an error how to remove its cause, if the cause is outside of this program.
 func hinted(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
-	case ok && (e.Code == "42P05" || e.Code == "26000"): // duplicate or unknown prepared statement
+	case ok && (e.Code == "42P05" || e.Code == "26000"): // the prepared statement exists already, or is unknown
 		return fmt.Errorf("%w: behind PgBouncer in transaction mode, add default_query_exec_mode=exec to the DSN", err)
 	case ok && e.Code == "23505" && e.ConstraintName == "signforms_events_pkey":
 		return fmt.Errorf("%w: the sequence of signforms_events.id went back, as after logical replication: set it to the highest id", err)
@@ -221,11 +228,12 @@ func hinted(err error) error {
 	return err
 }
 
-// resetEvery is how often read-only connections may reset the pool.
+// resetEvery is the shortest time between two resets of the pool because of read-only connections.
 const resetEvery = time.Second
 
-// leftReadOnly resets the pool if err is that of a connection that cannot write, such as one that a
-// failover has left on a standby. It reports whether another try has new connections.
+// leftReadOnly resets the pool if err means that the connection cannot write. A failover may leave
+// connections to a standby, for example. leftReadOnly reports whether another try will use new
+// connections.
 func (s *postgresStore) leftReadOnly(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || e.Code != "25006" && e.Code != "25P02" && !strings.Contains(e.Message, "recovery") {
@@ -247,7 +255,7 @@ func gaveWay(err error) bool {
 
 // A delivery locks its ordering keys in sorted order before it inserts its events. So two
 // deliveries with events of the same ordering key get their ids in the order of their commits, and
-// two deliveries never wait for each other.
+// they never deadlock.
 const (
 	postgresLockKeys = `WITH bound AS (SELECT set_config('idle_in_transaction_session_timeout', '5s', true))
 		INSERT INTO signforms_ordering_keys (id, due, since)
@@ -310,10 +318,12 @@ func (s *postgresStore) reader() *sql.DB { return s.db }
 
 func (s *postgresStore) text() *dialect { return &s.dialect }
 
-// clean does nothing. Erased data stays in pages until VACUUM, and in logs until the server rotates them.
+// clean does nothing. Erased data stays in pages until VACUUM, and in logs until the server rotates
+// them.
 func (s *postgresStore) clean(context.Context) error { return nil }
 
-// clock gets a connection before it reads the local clock, so that the wait for one does not count as an error.
+// clock gets a connection before it reads the local clock, so that the wait for a connection does
+// not count as an error of the clock.
 func (s *postgresStore) clock(ctx context.Context, c *clock) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {

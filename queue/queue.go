@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Queue receives, stores and processes events. Make one with [OpenSQLite] or [OpenPostgres]. It is
-// safe for concurrent use.
+// Queue receives, stores and processes events. Make a Queue with [OpenSQLite] or [OpenPostgres]. A
+// Queue is safe for concurrent use.
 type Queue struct {
 	settings
 	db         store
@@ -23,11 +23,11 @@ type Queue struct {
 	wake       chan struct{} // has room for one
 	count      counters
 
-	jumps   int   // the jumps of the clock that signforms_queue_clock knows of; only the sweep uses it
-	trusted int64 // since when the clock is known not to have jumped; at first never; only the sweep uses it
+	jumps   int   // the jumps of the clock that are recorded in signforms_queue_clock; only the sweep uses it
+	trusted int64 // since when the clock is known not to have jumped; at first, no time is known; only the sweep uses it
 
-	handlers sync.Map    // of Receive, by *webhook.Verifier
-	running  atomic.Bool // Run
+	handlers sync.Map    // the handlers of Receive, by *webhook.Verifier
+	running  atomic.Bool // Run is running
 	mu       sync.Mutex
 	occupied map[int64]bool // ordering keys that workers hold, or whose abandoned functions have not returned
 	closing  sync.Once
@@ -40,14 +40,19 @@ type counters struct {
 	stored, duplicates, processed, retried, failed, refused, abandoned atomic.Int64
 }
 
-// OpenSQLite opens a SQLite file. It creates a missing one, which only its owner can read; an
-// existing one keeps its mode. opts may be nil. The caller closes the queue. Several processes of
-// one machine may open the file at the same time, to receive, to work or both. It must be on a disk
-// of that machine, because SQLite's log does not work over a network.
+// OpenSQLite opens a SQLite file. If the file does not exist, OpenSQLite creates it, readable for
+// its owner only. An existing file keeps its mode. opts may be nil. The caller closes the queue.
 //
-// OpenSQLite returns an error for a file of another program or of another version of this package, when a setting that
-// durability needs does not take effect, and when another process holds the file's lock for a minute. A damaged event
-// is logged, and does not keep the queue from opening.
+// Several processes of one machine may open the file at the same time, to receive, to work or both.
+// The file must be on a disk of that machine, because SQLite's log does not work over a network.
+//
+// OpenSQLite returns an error in these cases:
+//
+//   - The file belongs to another program, or to another version of this package.
+//   - A setting that durability needs does not take effect.
+//   - Another process holds the lock of the file for a minute.
+//
+// A damaged event is logged, and the queue opens all the same.
 func OpenSQLite(path string, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err != nil {
@@ -60,15 +65,19 @@ func OpenSQLite(path string, opts *Options) (*Queue, error) {
 	return q, nil
 }
 
-// OpenPostgres opens a queue in pool's database, in the tables signforms_events,
-// signforms_ordering_keys, signforms_queue_clock and signforms_queue_schema. If they are missing,
-// it makes them in the first schema of the search_path. Otherwise a role that may only read and
-// write them suffices: see [CreateTables]. It refuses tables of another version of this package.
-// opts may be nil. Any number of processes may receive and work; all use the database's clock.
+// OpenPostgres opens a queue in pool's database. opts may be nil. Any number of processes may
+// receive and work, and all use the database's clock.
 //
-// Close does not close the pool. The pool should have a connection for each request that is being stored and for each
-// worker; with fewer they wait for each other. Run takes one more, on which it listens (LISTEN) for what other
-// processes store, and counts and searches take two. Where no notification arrives, as behind PgBouncer in transaction mode, it looks twice a second.
+// The tables are signforms_events, signforms_ordering_keys, signforms_queue_clock and
+// signforms_queue_schema. If they are missing, OpenPostgres makes them in the first schema of the
+// search_path. If they exist, a role that may only read and write them suffices: see
+// [CreateTables]. OpenPostgres refuses tables of another version of this package.
+//
+// Close does not close the pool. The pool should have a connection for each request that is being
+// stored and for each worker; with fewer connections they wait for each other. Run takes one more
+// connection, on which it listens (LISTEN) for events that other processes store. Counts and
+// searches take two. If no notification arrives, as behind PgBouncer in transaction mode, Run
+// checks the tables twice a second.
 func OpenPostgres(ctx context.Context, pool *pgxpool.Pool, opts *Options) (*Queue, error) {
 	s, err := newSettings(opts)
 	if err == nil && s.Exclusive {
@@ -97,8 +106,9 @@ func newQueue(s settings) *Queue {
 	return q
 }
 
-// Close refuses waiting writes and closes the file. Call it after Shutdown of the server and after Run has returned:
-// what a working Run can no longer store runs again when its leases have ended. A second call returns the same.
+// Close refuses waiting writes and closes the file. Call Close after Shutdown of the server and
+// after Run has returned. If Run is still working, the events whose outcome it can no longer store
+// run again when their leases have ended. A second call returns the same result.
 func (q *Queue) Close() error {
 	q.closing.Do(func() {
 		q.closed.Store(true)
@@ -116,7 +126,7 @@ func (q *Queue) orClosed(err error) error {
 	return err
 }
 
-// wakeUp makes Run of this process look for ordering keys that are due.
+// wakeUp makes Run in this process check for ordering keys that are due.
 func (q *Queue) wakeUp() {
 	select {
 	case q.wake <- struct{}{}:
@@ -129,14 +139,14 @@ func (q *Queue) query(ctx context.Context) *tx {
 	return &tx{ctx: ctx, on: q.db.reader(), dialect: q.db.text()}
 }
 
-// pending counts the events that are not settled, up to one more than may wait.
+// pending counts the events that are not settled. It stops counting at one more than MaxPending.
 func (q *Queue) pending(ctx context.Context) (n int, err error) {
 	_, err = q.query(ctx).first([]any{&n},
 		fmt.Sprintf("SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE state = 0 LIMIT %d) AS counted", int64(q.MaxPending)+1))
 	return n, err
 }
 
-// noteWithin is store.note as one step of the background.
+// noteWithin calls store.note as one step of the background.
 func (q *Queue) noteWithin(ctx context.Context, what string, do func(*tx) error) error {
 	return q.background.within(ctx, stepTimeout, what, func(ctx context.Context) error { return q.db.note(ctx, do) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// commitTimeout is how long a delivery waits for its commit before it is answered 503.
+// commitTimeout is how long a delivery waits for its commit before it gets the response 503.
 const commitTimeout = 2 * time.Second
 
 // ErrFull is matched by the error of [Queue.Store] when a delivery's events would exceed [Options.MaxPending].
@@ -28,7 +28,7 @@ type row struct {
 	note          string
 }
 
-// receipt counts the events of one delivery by what was done with them.
+// receipt counts the events of one delivery by their result.
 type receipt struct {
 	stored, redriven, duplicates int
 }
@@ -36,7 +36,8 @@ type receipt struct {
 // maxNote bounds Entry.Note, in bytes.
 const maxNote = 200
 
-// newRows returns the rows of events. It refuses events without JSON: they could not run later and would share a key.
+// newRows returns the rows of events. It refuses events without JSON, because they could not run
+// later and would share a key.
 func newRows(events []webhook.Event, note string) ([]row, error) {
 	for i, e := range events {
 		if e == nil || len(e.Raw()) == 0 {
@@ -67,8 +68,8 @@ func bringForward(t *tx, keys []int64, now int64) error {
 	return err
 }
 
-// reopen is bringForward for ordering keys in which a settled event is pending again. Any event of
-// the ordering key may be first now.
+// reopen is bringForward for ordering keys in which a settled event is pending again. Afterwards,
+// any event of such an ordering key may be the first.
 func reopen(t *tx, keys []int64, now int64) error {
 	if len(keys) == 0 {
 		return nil
@@ -79,13 +80,15 @@ func reopen(t *tx, keys []int64, now int64) error {
 	return bringForward(t, keys, now)
 }
 
-// Store stores the events of one delivery, all or none, and returns when they are durable. It is for deliveries that do
-// not come through [Queue.Handler]. Pass all events of a delivery in one call, as [webhook.Verifier.Events] returned
-// them, because equal events are numbered. Store refuses events without JSON.
+// Store stores the events of one delivery, all or none, and returns when they are durable. It is
+// for deliveries that do not arrive at [Queue.Handler]. Pass all events of a delivery in one call,
+// as [webhook.Verifier.Events] returned them, because equal events are numbered. Store refuses
+// events without JSON.
 //
-// After an error the sender must deliver again, because the events are not stored, or it is unknown whether they are.
-// The error matches [ErrFull], [ErrClosed] or an error of the database. Store waits for the database at most 2 seconds.
-// The number of events is not limited, but a delivery of tens of thousands may take longer than that.
+// After an error the sender must deliver again, because the events are not stored, or it is unknown
+// whether they are. The error matches [ErrFull], [ErrClosed] or an error of the database. Store
+// waits for the database at most 2 seconds. The number of events is not limited, but a delivery of
+// tens of thousands of events may take longer than that.
 func (q *Queue) Store(ctx context.Context, events []webhook.Event) error {
 	_, err := q.store(ctx, events)
 	return err
@@ -109,7 +112,7 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 		return receipt{}, q.orClosed(err)
 	}
 	if q.clock.stale() {
-		q.db.clock(ctx, &q.clock) // an error is one that the store has too
+		q.db.clock(ctx, &q.clock) // if this fails, the write below fails too
 	}
 	var got receipt
 	err = q.db.submit(ctx, func(t *tx) (err error) {
@@ -127,7 +130,8 @@ func (q *Queue) store(ctx context.Context, events []webhook.Event) (receipt, err
 	return got, nil
 }
 
-// takeRoom takes room for the rows. Only when there is too little does it look which are repeats, which need none.
+// takeRoom reserves room for the rows. If there is too little room, takeRoom looks up which rows
+// are repeats, because repeats need no room.
 func (q *Queue) takeRoom(ctx context.Context, rows []row) error {
 	err := q.room.take(ctx, len(rows))
 	if !errors.Is(err, ErrFull) {
@@ -149,8 +153,9 @@ func (q *Queue) takeRoom(ctx context.Context, rows []row) error {
 
 var errSlow = errors.New("not committed within 2 seconds")
 
-// room keeps the number of pending events within Options.MaxPending, without counting them for each
-// delivery. No delivery waits for a count that takes long: it passes on the last known one.
+// room keeps the number of pending events within Options.MaxPending, without counting the events
+// for each delivery. No delivery waits for a count that takes long; the last successful count then
+// decides.
 type room struct {
 	limit      int // negative: no limit
 	count      func(context.Context) (int, error)
@@ -159,7 +164,7 @@ type room struct {
 
 	mu      sync.Mutex
 	known   int // pending events at the last count that succeeded
-	since   int // those received since the last count began
+	since   int // events received since the last count began
 	counted time.Time
 	cost    time.Duration // how long the last count took
 }
@@ -187,7 +192,7 @@ func (r *room) take(ctx context.Context, n int) error {
 }
 
 // old reports whether events should be counted before n are received. Counting a long queue takes a
-// while: at most a twentieth of the time is spent on it.
+// while, so at most a twentieth of the time is spent on counting.
 func (r *room) old(n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -209,7 +214,8 @@ func (r *room) recount(ctx context.Context) {
 	}
 }
 
-// lacks reports whether n events do not fit. Any number fits when no event is pending: otherwise they would never fit.
+// lacks reports whether n events do not fit. If no event is pending, any number fits; otherwise a
+// large delivery would never fit.
 func (r *room) lacks(n int) bool {
 	pending := r.known + r.since
 	return n > 0 && pending > 0 && pending+n > r.limit

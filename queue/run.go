@@ -16,34 +16,35 @@ const (
 	defaultPoll  = 500 * time.Millisecond
 	sweepEvery   = time.Minute
 	maxAbandoned = 100 // functions
-	yieldAfter   = 32  // events of one ordering key, after which the worker takes another ordering key
+	yieldAfter   = 32  // events of one ordering key; then the worker takes another ordering key
 )
 
-// ErrAbandoned is returned by [Queue.Run] when 100 abandoned functions still run. Only a process restart ends them.
+// ErrAbandoned is returned by [Queue.Run] when 100 abandoned functions are still running. Only a
+// restart of the process ends them.
 var ErrAbandoned = errors.New("queue: too many functions did not return after Options.Timeout: end the process, and make functions return when their ctx ends")
 
 // runner is one call of Run.
 type runner struct {
 	*Queue
 	on      webhook.Funcs
-	values  context.Context // the context of functions; does not end with Run's
+	values  context.Context // the context of functions; it does not end with Run's ctx
 	cancel  context.CancelCauseFunc
 	stop    chan struct{} // closed when Run's ctx ends
-	ended   chan struct{} // has room for one per worker
-	touched chan struct{} // has room for one; gets one when an event was settled with Options.Exclusive
+	ended   chan struct{} // has room for one signal per worker
+	touched chan struct{} // has room for one signal; with Options.Exclusive, each settled event sends a signal
 	workers sync.WaitGroup
 	active  int
 }
 
 var errShutdown = errors.New("queue: Run is ending")
 
-// Run processes events until ctx ends, and then returns nil. The package documentation says which
-// function it calls, what counts as a failed try, and how it ends. A function's ctx has the values
-// of ctx and of [EntryFromContext]. Run also erases what is not kept any longer. It goes on trying
-// while the store is down.
+// Run processes events until ctx ends, and then returns nil. The package documentation describes
+// which function Run calls, what counts as a failed try, and how Run ends. A function's ctx has the
+// values of ctx and of [EntryFromContext]. Run also erases data that is no longer kept. While the
+// store is unreachable, Run keeps trying.
 //
-// Run returns an error when on has no function and when it runs in this Queue already, [ErrClosed] after Close, and
-// [ErrAbandoned].
+// Run returns an error if on has no function or if Run is running in this Queue already. It returns
+// [ErrClosed] after Close. It returns [ErrAbandoned] if too many functions do not return.
 func (q *Queue) Run(ctx context.Context, on webhook.Funcs) error {
 	if reflect.ValueOf(on).IsZero() {
 		return errors.New("queue: Run: Funcs has no function: set at least one, Default for all events")
@@ -91,7 +92,7 @@ func (r *runner) loop(ctx context.Context) error {
 			return ErrClosed
 		}
 		if err != nil && ctx.Err() == nil {
-			if !errors.Is(err, errNoAnswer) { // which is logged
+			if !errors.Is(err, errNoAnswer) { // within has logged errNoAnswer
 				r.Logger.LogAttrs(ctx, slog.LevelError, "queue: claiming ordering keys", slog.String("error", err.Error()))
 			}
 			wait = time.Second
@@ -100,7 +101,7 @@ func (r *runner) loop(ctx context.Context) error {
 	}
 }
 
-// start claims as many ordering keys as there are free workers, and returns when to look again.
+// start claims as many ordering keys as there are free workers, and returns when to check again.
 func (r *runner) start(ctx context.Context) (time.Duration, error) {
 	free := r.Workers - r.active
 	if free == 0 {
@@ -124,15 +125,15 @@ func (r *runner) start(ctx context.Context) (time.Duration, error) {
 		r.workers.Go(func() { r.work(c) })
 	}
 	switch len(claims) {
-	case 0: // another process was faster
+	case 0: // another process has claimed the ordering key first
 		return 20 * time.Millisecond, nil
-	case free: // the end of a worker starts the next look
+	case free: // the end of a worker starts the next check
 		return r.poll, nil
 	}
 	return 0, nil
 }
 
-// drain waits for the workers: first for Grace, then until they give up.
+// drain waits for the workers, first for Grace and then until they give up.
 func (r *runner) drain() {
 	idle := make(chan struct{})
 	go func() {
@@ -151,7 +152,8 @@ func (r *runner) drain() {
 	<-idle
 }
 
-// leave frees the ordering key for this process. If a function of it was abandoned, it becomes free when that returns.
+// leave frees the ordering key for this process. If a function of the ordering key was abandoned,
+// leave frees the ordering key when that function returns.
 func (q *Queue) leave(c *claim) {
 	if c.abandoned == nil {
 		q.vacate(c)
@@ -167,7 +169,7 @@ func (q *Queue) leave(c *claim) {
 	}()
 }
 
-// entryContext gives a function its entry.
+// entryContext returns the ctx of a function, with its entry.
 func entryContext(ctx context.Context, e Entry) context.Context {
 	return context.WithValue(ctx, entryKey{}, e)
 }
@@ -189,7 +191,7 @@ func (r *runner) stopping() bool {
 	}
 }
 
-// stored logs an error because of which an outcome was not recorded. The event runs again.
+// stored logs the error err, because of which an outcome was not stored. The event runs again.
 func (r *runner) stored(e *Entry, err error) {
 	if err != nil && !errors.Is(err, errStale) {
 		r.log(slog.LevelError, "queue: outcome not stored, the event will run again", e, slog.String("error", fmt.Sprint(err)))

@@ -3,10 +3,11 @@ package queue
 import "fmt"
 
 // The schema has two main tables. signforms_events has a row for each event. state is an index of
-// the array states. ordering key is [Entry.OrderingKey], and ordering_key_id is the id of the
-// ordering key's row. note is what [Options.Note] returned for its delivery.
+// the array states. ordering_key is [Entry.OrderingKey], and ordering_key_id is the id of the
+// ordering key's row. note is the text that [Options.Note] returned for the delivery.
 //
-// signforms_ordering_keys has a row for each ordering key in which an event is pending, or which a worker holds:
+// signforms_ordering_keys has a row for each ordering key in which an event is pending, or which a
+// worker holds:
 //
 //	id     the orderingKeyID of the ordering key, so that no statement needs a text as a key
 //	due    when the ordering key's first pending event may be tried
@@ -16,26 +17,30 @@ import "fmt"
 //	since  when due or lease was set
 //	low    no event of the ordering key with a lower id is pending
 //
-// The index signforms_ordering_keys_held is by abs(token), so that Postgres does not take it for a
-// search by id and token, in which it would walk past the leases of the past.
+// The index signforms_ordering_keys_held uses abs(token), so that Postgres does not choose it for a
+// search by id and token. Such a search would read the index entries of past leases.
 //
-// A statement that needs signforms_events_settled says state > 0 beside state = 2, which SQLite does not infer.
+// A statement that needs signforms_events_settled contains state > 0 in addition to state = 2,
+// because SQLite does not infer it.
 //
 // Every table has a primary key, because logical replication refuses to update one without.
 //
-// signforms_queue_clock has one row. boot and base are only used on SQLite: base is the store's time less the time
-// since the start of the machine that boot names. seen is when a process last looked at the clock, and trusted is since
-// when the clock is known not to have jumped.
+// signforms_queue_clock has one row. Only SQLite uses boot and base: boot identifies a start of the
+// machine, and base is the store's time less the time since that start. seen is when a process last
+// read the clock. trusted is the time since when the clock is known not to have jumped.
 //
-// [Queue.Retry] of an event being processed sets its attempts to -1, so that the try under way does not count.
+// [Queue.Retry] of an event that is being processed sets its attempts to -1, so that the try under
+// way does not count.
 //
-// Times are Unix milliseconds. There is no index by time of receipt for all events, because ids ascend with it, except
-// for events that are received at the same moment.
+// Times are Unix milliseconds. There is no index by time of receipt for all events, because ids
+// ascend with it, except for events that are received at the same moment.
 
-// schemaVersion is what user_version in SQLite and signforms_queue_schema in Postgres say. Raise it with every change.
+// schemaVersion is the value of user_version in SQLite and of signforms_queue_schema in Postgres.
+// Increment it with every change of the schema.
 const schemaVersion = 5
 
-// there reports whether the tables are there: version is 0 if they are not. It refuses those of another version.
+// there reports whether the tables exist; version is 0 if they do not. It refuses tables of another
+// version.
 func there(version int) (bool, error) {
 	switch {
 	case version > schemaVersion:

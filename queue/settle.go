@@ -8,10 +8,11 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// errStale means that the lease of a claim had ended, and that another worker or none holds the ordering key.
+// errStale means that the lease of a claim had ended, and that another worker, or no worker, holds
+// the ordering key.
 var errStale = errors.New("queue: the lease had ended")
 
-// Each settlement first selects and locks the ordering key with its token. This is the fence: when
+// Each settlement first selects and locks the ordering key with its token. This is the fence: if
 // the token has changed, the settlement changes nothing.
 const (
 	renew = `UPDATE signforms_ordering_keys SET lease = $2, since = $3 WHERE id = $1`
@@ -28,15 +29,15 @@ const (
 )
 
 // fenced runs do if the claim still holds its ordering key, and returns errStale otherwise. While
-// the store is down it repeats until the lease ends, so do may run several times. After the end of
-// Run and Grace, it tries only once more.
+// the store is unreachable, fenced repeats do until the lease ends, so do may run several times.
+// After the end of Run and Grace, fenced tries only once more.
 func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
-	var unanswered int64 // when the last try was whose commit was not answered; 0: none
+	var unanswered int64 // when the last try ran whose commit got no response; 0 if there is none
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		last := r.values.Err() != nil
 		at, err := r.fencedOnce(c, do)
 		if errors.Is(err, errStale) && unanswered != 0 && r.settledAt(c, unanswered) {
-			return nil // that commit succeeded, and gave the ordering key up
+			return nil // that commit succeeded, and gave up the ordering key
 		}
 		if err != nil && at != 0 {
 			unanswered = at
@@ -56,7 +57,8 @@ func (r *runner) fenced(c *claim, do func(*tx, instant) error) error {
 	}
 }
 
-// settledAt reports whether the claim's event was settled at a time, which tells whether a commit succeeded.
+// settledAt reports whether the claim's event was settled at the time at. If it was, the commit
+// succeeded.
 func (r *runner) settledAt(c *claim, at int64) bool {
 	var settled int64
 	var found bool
@@ -67,7 +69,8 @@ func (r *runner) settledAt(c *claim, at int64) bool {
 	return found && err == nil && settled == at
 }
 
-// fencedOnce also returns the time with which do was called, if do did not fail.
+// fencedOnce runs do once. If do did not fail, fencedOnce also returns the time that it passed to
+// do.
 func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, err error) {
 	ctx, cancel := context.WithDeadline(context.Background(), c.until)
 	defer cancel()
@@ -94,16 +97,17 @@ func (r *runner) fencedOnce(c *claim, do func(*tx, instant) error) (at int64, er
 	return at, err
 }
 
-// turn says what a worker does after a settlement.
+// turn is what a worker does after a settlement.
 type turn struct {
-	next bool // continue with the ordering key's next event; otherwise give the ordering key up
-	more bool // claim another ordering key that is due after this ordering key was given up
+	next bool // continue with the next event of the ordering key; otherwise give the ordering key up
+	more bool // after giving the ordering key up, claim another ordering key that is due
 }
 
-// settle stores the outcome of the claim's event and returns what the worker processes next, or
-// nil. It uses one transaction, so that a worker commits once per event. mark changes the event. If
-// the event is to be tried again, mark returns how long the ordering key has to wait, and the
-// ordering key is given up. Otherwise mark returns a negative time.
+// settle stores the outcome of the claim's event and returns the claim that the worker processes
+// next, or nil. It uses one transaction, so that a worker commits once per event.
+//
+// mark changes the event. If the event is to be tried again, mark returns how long the ordering key
+// has to wait, and settle gives the ordering key up. Otherwise mark returns a negative time.
 func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.Duration, err error)) (next *claim, err error) {
 	var taken []*claim
 	err = r.fenced(c, func(t *tx, at instant) error {
@@ -136,8 +140,8 @@ func (r *runner) settle(c *claim, then turn, mark func(*tx, instant) (wait time.
 	return nil, err
 }
 
-// advance moves on to the ordering key's next event. It removes an ordering key without more
-// events. Without goOn it gives the ordering key up.
+// advance moves on to the next event of the ordering key. If there is none, advance removes the
+// ordering key. If goOn is false, advance gives the ordering key up.
 func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error) {
 	next := &claim{keyID: c.keyID, low: c.low, token: c.token, until: at.until, row: c.row + 1}
 	found, err := next.load(t)
@@ -152,7 +156,8 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 	case !found || !goOn:
 		return nil, c.giveUp(t, at.now, 0)
 	}
-	// A lease that has just begun is not renewed: so in Postgres no index changes with each event of an ordering key.
+	// A lease that has just begun is not renewed. So in Postgres, not every event of an ordering
+	// key changes an index.
 	if at.until.Sub(c.until) > r.margin/8 {
 		_, err = t.exec(renew, c.keyID, at.lease, at.now)
 	} else {
@@ -165,7 +170,7 @@ func (r *runner) advance(t *tx, c *claim, at instant, goOn bool) (*claim, error)
 }
 
 // putOff gives the ordering key up. The ordering key is due after wait, or at once if another event
-// is before the claim's now.
+// is now before the claim's event.
 func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	first := &claim{keyID: c.keyID, low: c.low}
 	found, err := first.load(t)
@@ -178,9 +183,9 @@ func (r *runner) putOff(t *tx, c *claim, at instant, wait time.Duration) error {
 	return c.giveUp(t, at.now, wait)
 }
 
-// giveUp gives the ordering key up. It is due after wait. If the claim's function was abandoned, no
-// worker may start the ordering key before the lease ends. Then the row of the ordering key keeps
-// its lease, even if the ordering key has no event left.
+// giveUp gives the ordering key up and makes it due after wait. If the claim's function was
+// abandoned, no worker may start the ordering key before the lease ends. In that case the row of
+// the ordering key keeps its lease, even if the ordering key has no event left.
 func (c *claim) giveUp(t *tx, now int64, wait time.Duration) error {
 	statement := yield
 	if c.abandoned != nil {
@@ -216,9 +221,9 @@ func (r *runner) settleDone(c *claim, then turn) (*claim, error) {
 	})
 }
 
-// settleFailed records a try that failed with err, and fills s. Unless it was the last, the
-// ordering key is given up until the next one. It uses the state and tries in the store: the event
-// may have been completed, erased or retried meanwhile.
+// settleFailed records a try that failed with err, and fills s. Unless it was the last try,
+// settleFailed gives the ordering key up until the next try. It uses the state and the tries from
+// the store, because the event may have been completed, erased or retried meanwhile.
 func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*claim, error) {
 	text := errorText(err)
 	return r.settle(c, then, func(t *tx, at instant) (time.Duration, error) {
@@ -233,7 +238,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 		}
 		tries++
 		pending := found && states[state] == Pending
-		if !pending && errors.Is(err, ErrLost) { // somebody else has settled it
+		if !pending && errors.Is(err, ErrLost) { // another worker has settled the event
 			s.Outcome, s.Retry = Stale, time.Time{}
 			return settledForGood, nil
 		}
@@ -255,7 +260,7 @@ func (r *runner) settleFailed(c *claim, then turn, err error, s *Settled) (*clai
 	})
 }
 
-// release gives the ordering key up. It is due at once.
+// release gives the ordering key up and makes it due at once.
 func (r *runner) release(c *claim) error {
 	_, err := r.settle(c, turn{}, func(t *tx, _ instant) (time.Duration, error) {
 		_, err := t.exec(markFresh, c.entry.ID)
@@ -280,8 +285,8 @@ func (r *runner) hold(c *claim, do func(*tx) error) error {
 	return err
 }
 
-// settleInterrupted records a try without an outcome, which counts only if counts is set. It keeps
-// the ordering key for the next try and records the start of that.
+// settleInterrupted records a try without an outcome. The try counts only if counts is true.
+// settleInterrupted keeps the ordering key for the next try and records the start of that try.
 func (r *runner) settleInterrupted(c *claim, counts bool) error {
 	tries := 0
 	if counts {

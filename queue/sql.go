@@ -14,20 +14,22 @@ import (
 // store is a database with the tables of schema.go.
 type store interface {
 	// write runs do in a transaction and commits it. On SQLite several calls share a transaction.
-	// Then do may run twice, of which only the second run takes effect.
+	// Then do may run twice, and only the second run takes effect.
 	write(ctx context.Context, do func(*tx) error) error
 
-	// submit is write for a caller that must not wait longer than ctx. After an error the caller must not read the
-	// variables that do writes, because do may still be running.
+	// submit is write for a caller that must not wait longer than ctx. After an error the caller
+	// must not read the variables that do writes, because do may still be running.
 	submit(ctx context.Context, do func(*tx) error) error
 
-	// note is write for claims and outcomes. The first statement of do that locks rows must be one that also evaluates dialect.silent. Its
-	// commits survive the death of the process, but a power failure may undo them; then the events run again. On SQLite
-	// these are the notes of the last tenth of a second in which anything was written, however long ago.
+	// note is write for claims and outcomes. The first statement of do that locks rows must also
+	// evaluate dialect.silent. A commit of note survives the death of the process, but a power
+	// failure may undo it, and then the events run again. On SQLite, a power failure may undo the
+	// commits of the last tenth of a second in which anything was written, however long ago that
+	// was.
 	note(ctx context.Context, do func(*tx) error) error
 
-	// receive stores the rows of a delivery in a transaction. It returns an error when ctx, that of
-	// the caller, has ended.
+	// receive stores the rows of a delivery in a transaction. It returns an error if ctx, which is
+	// the ctx of the caller, has ended.
 	receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (receipt, error)
 
 	// reader returns a database for queries outside of transactions.
@@ -39,7 +41,8 @@ type store interface {
 	// clean removes the remains of erased data from the files, as far as the store can do this.
 	clean(ctx context.Context) error
 
-	// clock corrects c by the database's clock. A SQLite file has none, and sets c only once, when it is opened.
+	// clock corrects c by the database's clock. A SQLite file has no clock, and sets c only once,
+	// when it is opened.
 	clock(ctx context.Context, c *clock) error
 
 	// watch calls wake when another process has stored something. It returns after an error, and when ctx ends.
@@ -53,12 +56,13 @@ type store interface {
 
 // dialect holds the differences between the statements of the two databases. Both number their parameters $1, $2, ….
 type dialect struct {
-	due   string // selects and locks up to $4 ordering keys that are due at $1, none below the floor $2 and none of $3
-	next  string // selects when the first ordering key is due that is not below the floor $1 and none of $2
+	due   string // selects and locks up to $4 ordering keys that are due at $1, not below the floor $2, and not in $3
+	next  string // selects when the first ordering key is due that is not below the floor $1 and not in $2
 	fence string // selects and locks the ordering key $1 if its token is $2
 	first string // selects the first pending event of the ordering key $1 from the id $2 on
-	// tries selects and locks the event $1. It fails if another transaction has locked the row: one in which a function
-	// has called [Complete] may hold it for ever, and a settlement that waited for it would hold the ordering key.
+	// tries selects and locks the event $1. It fails if another transaction has locked the row. A
+	// transaction in which a function has called [Complete] may hold the row forever, and a
+	// settlement that waited for it would hold the ordering key.
 	tries string
 
 	extend string // gives up the ordering key $1 until $2, but not before its lease ends
@@ -66,18 +70,18 @@ type dialect struct {
 	locks  string // locks the ordering keys $1 in the order of their ids
 	clock  string // selects and locks the row of signforms_queue_clock
 	body   string // selects the JSON of the event $1
-	silent string // makes the database end the transaction if this process falls silent in it
+	silent string // makes the database end the transaction if this process stops responding in it
 
 	expiredBodies, expiredFailed, expiredKeys string // select and lock events that were settled before $1
 
 	dueCount, lag, oldest, blocked string // for Stats
 
 	floors bool // whether searches by time start at a floor
-	plain  bool // texts are stored in ASCII, because the database has another encoding than UTF-8
+	plain  bool // texts are stored in ASCII, because the encoding of the database is not UTF-8
 
 	bytes func(column string) string        // returns the expression that selects a column of bytes for blob
 	in    func(column, param string) string // returns the condition that a column is in a list
-	holds func(column, param string) string // returns the condition that a column's text holds one of a list
+	holds func(column, param string) string // returns the condition that a column's text contains an element of a list
 	list  func(values any) any              // returns the parameter for that list, from an []int64 or []string
 }
 
@@ -94,7 +98,7 @@ type tx struct {
 	*dialect
 }
 
-// exec returns how many rows were changed.
+// exec returns how many rows the statement changed.
 func (t *tx) exec(query string, args ...any) (int64, error) {
 	result, err := t.on.ExecContext(t.ctx, query, t.texts(args)...)
 	if err != nil {
@@ -135,7 +139,7 @@ func (t *tx) each(scan func(*sql.Rows) error, query string, args ...any) error {
 // errEnough is returned by a scan that needs no further row.
 var errEnough = errors.New("enough rows")
 
-// texts returns args as the database can store them.
+// texts converts args to texts that the database can store.
 func (t *tx) texts(args []any) []any {
 	if !t.plain {
 		return args
@@ -169,8 +173,8 @@ func inASCII(text string) string {
 	return b.String()
 }
 
-// blob is a column of bytes. Postgres sends it in hexadecimal digits, because the format of a bytea depends on settings
-// of the session, which nobody knows behind a pooler.
+// blob is a column of bytes. Postgres sends it in hexadecimal digits, because the format of a bytea
+// depends on settings of the session, which are unknown behind a pooler.
 type blob []byte
 
 func (b *blob) Scan(from any) (err error) {

@@ -30,12 +30,12 @@ type sqliteStore struct {
 	path    string
 	file    [2]os.FileInfo // the file and its log as they were opened
 	header  *header
-	seen    uint32    // the version in the header when it was read last
+	seen    uint32    // the version in the header at the last read
 	stamped time.Time // when this process raised the version last
-	lost    bool      // the file was found to be replaced
+	lost    bool      // the file was replaced
 	readers *sql.DB
 	writers *sql.DB
-	conn    *sql.Conn // the only connection of writers; only the group's goroutine uses it
+	conn    *sql.Conn // the only connection that writes; only the group's goroutine uses it
 	ready   map[string]*sql.Stmt
 	full    int // the value of synchronous for commits that must be on the disk
 	current int // the current value of synchronous
@@ -79,7 +79,7 @@ var sqliteDialect = dialect{
 		return "EXISTS (SELECT 1 FROM json_each(" + param + ") AS one WHERE instr(" + column + ", one.value) > 0)"
 	},
 	list: func(values any) any {
-		text, _ := json.Marshal(values) // cannot fail for numbers and texts
+		text, _ := json.Marshal(values) // Marshal cannot fail for numbers and texts
 		return string(text)
 	},
 }
@@ -103,7 +103,7 @@ func openSQLite(path string, o *settings, c *clock) (*sqliteStore, error) {
 		return nil, errors.Join(err, s.writers.Close())
 	}
 	s.writers.SetMaxOpenConns(1)
-	s.readers.SetMaxOpenConns(5) // one of them watches
+	s.readers.SetMaxOpenConns(5) // one of them is used by watch
 	s.readers.SetMaxIdleConns(5)
 	if err := s.prepare(c, o.Exclusive); err != nil {
 		return nil, errors.Join(err, s.closeFile())
@@ -112,8 +112,9 @@ func openSQLite(path string, o *settings, c *clock) (*sqliteStore, error) {
 	return s, nil
 }
 
-// createFile makes the file, readable only for its owner, and makes its name durable. It does not open an existing
-// file, because closing that would drop the locks that SQLite holds on it in this process.
+// createFile makes the file, readable for its owner only, and makes its name durable. It does not
+// open an existing file, because closing the file would drop the locks that SQLite holds on it in
+// this process.
 func createFile(path string) (string, error) {
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return "", errors.New("want the path of a file: events in memory would not outlive the process")
@@ -137,11 +138,12 @@ func createFile(path string) (string, error) {
 		return "", err
 	}
 	defer dir.Close()
-	dir.Sync() // fails on systems that cannot sync folders; these make names durable by themselves
+	dir.Sync() // Sync fails on systems that cannot sync folders; these systems make names durable by themselves
 	return path, nil
 }
 
-// realPath follows symbolic links, because SQLite keeps the log beside the file itself. The file need not exist yet.
+// realPath follows symbolic links, because SQLite keeps the log next to the real file. The file
+// need not exist yet.
 func realPath(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -150,15 +152,18 @@ func realPath(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return real, err
 	}
-	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // otherwise another process has just made the file
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // otherwise another process has made the file in the meantime
 		return "", errors.New("it is a symbolic link to a file that does not exist: give the path of the file itself")
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// openFile prepares connections. fullfsync is for macOS, where a plain sync may leave data in the drive's cache.
-// secure_delete overwrites erased data. temp_store keeps copies of rows out of temporary files.
+// openFile opens connections with their settings:
+//
+//   - fullfsync is for macOS, where a plain sync may leave data in the drive's cache.
+//   - secure_delete overwrites erased data.
+//   - temp_store keeps copies of rows out of temporary files.
 func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) {
 	pragmas = append(pragmas, "synchronous("+strconv.Itoa(synchronous)+")", "fullfsync(1)", "secure_delete(1)", "temp_store(2)", "cache_size(-16000)", "wal_autocheckpoint(4000)")
 	uri := url.URL{Path: filepath.ToSlash(path)}
@@ -169,7 +174,8 @@ func openFile(path string, synchronous int, pragmas ...string) (*sql.DB, error) 
 	return sql.OpenDB(connector), nil
 }
 
-// prepare checks the file, makes the tables of a new one, and checks the settings that durability depends on.
+// prepare checks the file, makes the tables of a new file, and checks the settings that durability
+// depends on.
 func (s *sqliteStore) prepare(c *clock, alone bool) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -217,8 +223,8 @@ func (s *sqliteStore) prepare(c *clock, alone bool) (err error) {
 	if err != nil {
 		return err
 	}
-	// A killed process may have written events without a sync. They are visible now, so a repeat would be answered as a
-	// duplicate. Sync them first.
+	// A killed process may have written events without a sync. They are visible now, so a repeat
+	// would get the response for a duplicate. Therefore prepare syncs them first.
 	_, err = s.conn.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	return err
 }
@@ -257,8 +263,8 @@ func (s *sqliteStore) makeTables(t *tx) error {
 	return err
 }
 
-// setClock sets c by the base of this start of the machine, and makes one if this is the first look after it. So all
-// processes go by one time even if the wall clock jumps.
+// setClock sets c by the base of this start of the machine. If the file has no base for this start,
+// setClock makes one. So all processes use one time even if the wall clock jumps.
 func setClock(t *tx, c *clock) error {
 	var boot string
 	var base int64
@@ -304,7 +310,7 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// isShared reports whether an error is about the file, so that other writes would fail too.
+// isShared reports whether an error is about the file. Other writes would then fail too.
 func isShared(err error) bool {
 	if errors.Is(err, errReplaced) {
 		return true
@@ -317,10 +323,10 @@ func isShared(err error) bool {
 	return false
 }
 
-// errReplaced means that what is written would be lost.
+// errReplaced means that writes to the open file would be lost.
 var errReplaced = errors.New("the file was removed or replaced, or other contents were copied into it, since it was opened: open it again")
 
-// identify returns the file and its log as they are on the disk.
+// identify returns the identities of the file and its log on the disk.
 func identify(path string) (files [2]os.FileInfo, err error) {
 	for i, suffix := range []string{"", "-wal"} {
 		if files[i], err = os.Stat(path + suffix); err != nil {
@@ -330,8 +336,10 @@ func identify(path string) (files [2]os.FileInfo, err error) {
 	return files, nil
 }
 
-// intact returns an error if the file or its log is not the one that is open, or has other contents. SQLite does not
-// notice, and writes on. After the first error it returns the same: a later checkpoint may make the header look right.
+// intact returns an error if the file or its log on the disk is not the open one, or if its
+// contents were replaced. SQLite does not detect this and continues to write. After the first
+// error, intact always returns that error, because a later checkpoint may make the header look
+// right.
 func (s *sqliteStore) intact() error {
 	if s.lost {
 		return errReplaced
@@ -348,7 +356,8 @@ func (s *sqliteStore) intact() error {
 		s.lost = errors.Is(err, errReplaced)
 		return err
 	}
-	// A checkpoint may have written a newer version, but none that is newer than what SQLite reads now.
+	// A checkpoint may have written a newer version. No version on the disk is newer than the
+	// version that SQLite reads now.
 	var newest int32
 	if err := s.conn.QueryRowContext(context.Background(), "PRAGMA schema_version").Scan(&newest); err != nil {
 		return err
@@ -361,11 +370,13 @@ func (s *sqliteStore) intact() error {
 	return nil
 }
 
-// stampEvery is how often a process that writes raises the version. A backup older than that has an older version.
+// stampEvery is how often a process that writes raises the version. So a backup that is older than
+// stampEvery has an older version.
 const stampEvery = time.Minute
 
-// stamp begins a transaction: it checks the file, and now and then raises the version in its header by a number that no
-// other file will have. The version is SQLite's schema_version; a change makes connections only reread the schema.
+// stamp begins a transaction: it checks the file and, at intervals, raises the version in the
+// header of the file. It adds a number so that no other file has the same version. The version is
+// SQLite's schema_version. A change of it only makes connections read the schema again.
 func (s *sqliteStore) stamp() error {
 	if s.file[0] != nil {
 		if err := s.intact(); err != nil {
@@ -380,7 +391,7 @@ func (s *sqliteStore) stamp() error {
 	if err := s.conn.QueryRowContext(ctx, "PRAGMA schema_version").Scan(&version); err != nil {
 		return err
 	}
-	if version < 1<<10 { // of a new file, or one of an older version of this package
+	if version < 1<<10 { // the version of a new file, or of a file of an older version of this package
 		version += rand.Int32N(1 << 30)
 	}
 	version += 1 + rand.Int32N(1<<12) // it may wrap around after some years
@@ -391,22 +402,23 @@ func (s *sqliteStore) stamp() error {
 	return nil
 }
 
-// header reads the header of a file past SQLite, which would answer from its log or its memory.
+// header reads the header of a file directly. SQLite would read it from its log or its memory.
 type header struct {
 	file  *os.File
 	info  os.FileInfo
 	alone bool
-	used  int // by how many stores of this process
+	used  int // number of stores of this process that use the header
 }
 
-// headers has one header for each file that this process has open. It is closed after SQLite has closed the file,
-// because closing any descriptor of a file drops all locks that the process holds on it.
+// headers has one header for each file that this process has open. A header is closed after SQLite
+// has closed the file, because closing any descriptor of a file drops all locks that the process
+// holds on it.
 var headers struct {
 	mu   sync.Mutex
 	open []*header
 }
 
-// Its lock tells [Options.Exclusive] apart from other uses of the file.
+// The kind of its lock distinguishes [Options.Exclusive] from shared use of the file.
 func openHeader(path string, alone bool) (*header, error) {
 	headers.mu.Lock()
 	defer headers.mu.Unlock()

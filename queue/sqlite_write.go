@@ -28,14 +28,16 @@ func (s *sqliteStore) note(ctx context.Context, do func(*tx) error) error {
 	return s.group.write(&operation{ctx: ctx, do: do, lazy: true})
 }
 
-// commit runs one transaction on the group's goroutine. It waits for other processes as long as a delivery may wait.
+// commit runs one transaction on the group's goroutine. It waits for other processes at most as
+// long as a delivery may wait.
 func (s *sqliteStore) commit(do func(*tx) error, lazy bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), commitTimeout)
 	defer cancel()
 	return s.transaction(ctx, do, lazy)
 }
 
-// Values of synchronous. In WAL mode FULL syncs the log at each commit. This also syncs earlier commits under NORMAL.
+// Values of synchronous. In WAL mode, FULL syncs the log at each commit. Such a sync includes the
+// earlier commits under NORMAL.
 const (
 	synchronousNormal = 1
 	synchronousFull   = 2
@@ -64,7 +66,7 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 	if err != nil {
 		return err
 	}
-	background := context.Background() // with a ctx that can end, each statement would need a goroutine
+	background := context.Background() // if ctx could end, each statement would need a goroutine
 	begin := func() error {
 		_, err := s.ExecContext(background, "BEGIN IMMEDIATE")
 		return err
@@ -82,17 +84,17 @@ func (s *sqliteStore) transaction(ctx context.Context, do func(*tx) error, lazy 
 		_, err = s.ExecContext(background, "COMMIT")
 	}
 	if err != nil {
-		s.ExecContext(background, "ROLLBACK") // SQLite may have done so already
+		s.ExecContext(background, "ROLLBACK") // SQLite may have rolled back already
 		return err
 	}
 	if syncs {
 		s.synced = time.Now()
 	}
-	return s.intact() // after the commit: before it, the file could still be replaced
+	return s.intact() // checked after the commit, because the file could be replaced until then
 }
 
-// patiently repeats do while another process has the lock. SQLite's own busy handler polls at growing intervals, so it
-// may never get the lock from a process that commits without a pause.
+// patiently repeats do while another process holds the lock. SQLite's own busy handler polls at
+// growing intervals, so it may never get the lock from a process that commits without a pause.
 func patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -161,7 +163,7 @@ const (
 
 func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64, lastTry int) (got receipt, err error) {
 	for i := range rows {
-		if ctx.Err() != nil { // other writes wait
+		if ctx.Err() != nil { // end early, because other writes wait
 			return receipt{}, context.Cause(ctx)
 		}
 		r := &rows[i]
@@ -185,7 +187,7 @@ func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64,
 			got.stored++
 		}
 		if i > 0 && rows[i-1].orderingKeyID == r.orderingKeyID && got.duplicates == 0 {
-			continue // the row before has made sure that the ordering key exists
+			continue // the previous row has made sure that the ordering key exists
 		}
 		if _, err := t.exec(sqliteInsertKey, r.orderingKeyID, now); err != nil {
 			return receipt{}, err
@@ -194,10 +196,16 @@ func (s *sqliteStore) receive(ctx context.Context, t *tx, rows []row, now int64,
 	return got, nil
 }
 
-// ErrNotTruncated is matched by the error of [Queue.Erase] when erased bytes may still be in SQLite's log. The error
-// says why: the log was being read, the writer was busy for 2 seconds, ctx ended, or the disk failed. The queue no
-// longer returns erased events, but their bytes stay in the file until the next successful checkpoint. Call Erase
-// again, or let [Queue.Run] do it, which tries once a minute.
+// ErrNotTruncated is matched by the error of [Queue.Erase] if erased bytes may still be in SQLite's
+// log. The text names the reason:
+//
+//   - The log was being read.
+//   - The writer was busy for 2 seconds.
+//   - ctx ended.
+//   - The disk failed.
+//
+// The queue no longer returns the erased events, but their bytes stay in the file until the next
+// successful checkpoint. Call Erase again, or let [Queue.Run] do it, which tries once a minute.
 var ErrNotTruncated = errors.New("queue: SQLite's log could not be truncated, erased bytes may still be in it")
 
 var (
@@ -208,8 +216,8 @@ var (
 // truncateFor is how long clean waits for readers and writers to end.
 const truncateFor = 2 * time.Second
 
-// clean moves the log into the file and truncates it, because the log holds earlier contents of pages. Its errors match
-// ErrNotTruncated.
+// clean copies the log into the file and truncates the log, because the log holds earlier contents
+// of pages. Its errors match ErrNotTruncated.
 func (s *sqliteStore) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, truncateFor, errWriterBusy)
 	defer cancel()
@@ -233,7 +241,8 @@ func (s *sqliteStore) clean(ctx context.Context) error {
 	}
 }
 
-// checkpoint moves and truncates the log. busy: that failed because the log is being read or another process writes.
+// checkpoint copies the log into the file and truncates it. busy means that it failed because the
+// log is being read or another process writes.
 func (s *sqliteStore) checkpoint(ctx context.Context) (busy bool, err error) {
 	var blocked int
 	err = s.group.write(&operation{ctx: ctx, alone: func() error {
@@ -258,25 +267,25 @@ type operation struct {
 	ctx   context.Context
 	do    func(*tx) error // runs in a transaction; nil if alone is set
 	alone func() error    // runs between transactions
-	lazy  bool            // need not be on the disk when it is done
-	leave bool            // when ctx ends, the caller returns even if do is running, and reads nothing that do writes
-	begun atomic.Bool     // set by the group when it starts the operation, or by the caller when it gives up before that
-	done  chan error      // has room for one
+	lazy  bool            // the commit need not be on the disk when write returns
+	leave bool            // when ctx ends, the caller returns even if do is running; then it must not read variables that do writes
+	begun atomic.Bool     // set by the group when it starts the operation, or by the caller when it gives up first
+	done  chan error      // has room for one result
 }
 
 // group commits several writes together. One goroutine takes all waiting writes and runs them in one transaction, so
 // that they share one sync of the disk.
 type group struct {
 	commit  func(do func(*tx) error, lazy bool) error // runs one transaction
-	shared  func(error) bool                          // reports whether an error is about the database instead of one write
+	shared  func(error) bool                          // reports whether an error is about the database, and not about one write
 	waiting chan *operation
 	stop    chan struct{}
 	once    sync.Once
 	ended   chan struct{}
 
-	expected int           // how many writes the next transaction may have, as the last one and those that came during it
-	patience time.Duration // how long the next transaction waits for them
-	alone    int           // how many transactions do not wait, because waiting brought nothing
+	expected int           // how many writes to expect for the next transaction: those of the last transaction and those that arrived during it
+	patience time.Duration // how long the next transaction waits for the expected writes
+	alone    int           // how many transactions do not wait, because waiting for writes brought none
 }
 
 func newGroup(commit func(do func(*tx) error, lazy bool) error, shared func(error) bool) *group {
@@ -288,8 +297,9 @@ func newGroup(commit func(do func(*tx) error, lazy bool) error, shared func(erro
 	return g
 }
 
-// write returns when op is committed, when it has failed, or when its ctx has ended before op began. With op.leave it
-// also returns when the ctx ends after op began. Then op may still be committed later.
+// write returns when op is committed, when op has failed, or when its ctx has ended before op
+// began. If op.leave is true, write also returns when ctx ends after op began. In that case op may
+// still be committed later.
 func (g *group) write(op *operation) error {
 	op.done = make(chan error, 1)
 	select {
@@ -321,7 +331,8 @@ func (g *group) write(op *operation) error {
 	}
 }
 
-// close waits for the transaction under way, refuses the other writes, and returns when the goroutine has ended.
+// close waits for the running transaction, refuses the other writes, and returns when the goroutine
+// has ended.
 func (g *group) close() {
 	g.once.Do(func() { close(g.stop) })
 	<-g.ended
@@ -339,15 +350,16 @@ func (g *group) run() {
 	}
 }
 
-// maxPatience bounds how long a transaction waits for further writes. aloneFor is how many do not wait
-// after one that waited for nothing.
+// maxPatience limits how long a transaction waits for further writes. aloneFor is how many
+// transactions do not wait after one that waited in vain.
 const (
 	maxPatience = 5 * time.Millisecond
 	aloneFor    = 16
 )
 
-// next returns another write for a batch, or nil. Senders whose writes the last transaction had come
-// back soon: it waits for them half as long as that transaction took, which saves one.
+// next returns another write for a batch, or nil. The senders whose writes were in the last
+// transaction usually return soon. So next waits for them half as long as that transaction took,
+// which saves one transaction.
 func (g *group) next(batch []*operation, patience *<-chan time.Time) *operation {
 	select {
 	case op := <-g.waiting:
@@ -372,7 +384,7 @@ func (g *group) next(batch []*operation, patience *<-chan time.Time) *operation 
 	return nil
 }
 
-// process commits op and the writes that wait after it.
+// process commits op and the writes that are waiting after op.
 func (g *group) process(op *operation) {
 	var batch []*operation
 	var patience <-chan time.Time
@@ -383,7 +395,7 @@ func (g *group) process(op *operation) {
 		case op.alone != nil:
 			g.flush(batch)
 			batch = nil
-			if op.begun.CompareAndSwap(false, true) { // otherwise its caller has given up
+			if op.begun.CompareAndSwap(false, true) { // otherwise the caller of op has given up
 				op.done <- op.alone()
 			}
 		case !op.begun.CompareAndSwap(false, true): // its caller has given up
@@ -401,7 +413,8 @@ func (g *group) process(op *operation) {
 	g.expected, g.alone = min(len(batch)+len(g.waiting), maxGroup), max(0, g.alone-1)
 }
 
-// flush commits a batch. When one of its writes fails, it commits each by itself, so no write fails because of another.
+// flush commits a batch. If a write of the batch fails, flush commits each write separately, so
+// that no write fails because of another.
 func (g *group) flush(batch []*operation) {
 	if len(batch) == 0 {
 		return

@@ -10,50 +10,53 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// CountLimit is the highest number to which [Queue.Stats] counts in the store. A count that has this value means that
-// there are at least so many.
+// CountLimit is the highest number to which [Queue.Stats] counts in the store. A count with this
+// value means at least that many.
 const CountLimit = 10_000
 
-// Stats is the state of a queue. The fields before Stored are about all processes. Counts among them end at
-// [CountLimit]. The fields from Stored on count what this process did since it opened the queue.
+// Stats is the state of a queue. The fields before Stored describe all processes, and their counts
+// end at [CountLimit]. Stored and the fields after it count the work of this process since it
+// opened the queue.
 type Stats struct {
 	Pending         int           // events that are not settled
-	Failed          int           // events that failed and wait for a decision
+	Failed          int           // failed events, which wait for a decision
 	OrderingKeys    int           // ordering keys with pending events
 	DueOrderingKeys int           // ordering keys that are due and that no worker holds
 	Running         int           // ordering keys that a worker holds
-	Lag             time.Duration // how long the ordering key that is due longest has been due while no worker held it; the most important figure
-	Oldest          time.Duration // how long ago the oldest pending event was received that is not being processed; in the CountLimit ordering keys due first
+	Lag             time.Duration // how long the oldest due ordering key has been due while no worker held it; the most important figure
+	Oldest          time.Duration // age of the oldest pending event that is not being processed, among the CountLimit ordering keys that are due first
 
 	BlockedOrderingKeys int       // ordering keys that wait for the next try of their first event
-	Blocked             []Blocked // up to 10 of them, those with the oldest events first
+	Blocked             []Blocked // up to 10 of these ordering keys, the ones with the oldest events first
 
 	ReceivedLastMinute  int // new events
 	ProcessedLastMinute int
-	FailedLastMinute    int // events that were given up
+	FailedLastMinute    int // events that failed permanently
 
 	Stored            int64 // new events
 	Duplicates        int64 // events that were received before
-	Refused           int64 // deliveries answered 503
+	Refused           int64 // deliveries with the response 503
 	Processed         int64
-	Retried           int64 // failed tries that are repeated
-	FailedPermanently int64 // events that failed for good, and those that failed after they were erased while they ran
+	Retried           int64 // failed tries after which another try follows
+	FailedPermanently int64 // events that failed permanently, including events that were erased while they ran and then failed
 	Abandoned         int64 // functions that were abandoned and have not returned yet
 }
 
-// Blocked is an ordering key whose first event waits for its next try, and the later ones with it.
+// Blocked is an ordering key whose first event waits for its next try. The later events of the
+// ordering key wait too.
 type Blocked struct {
 	OrderingKey string            `json:"ordering_key"`
-	ID          int64             `json:"event"` // of the event that is to be tried again
+	ID          int64             `json:"event"` // id of the event that is to be tried again
 	Type        webhook.EventType `json:"type"`
 	Subject     string            `json:"subject"`
 	Attempts    int               `json:"attempts"` // tries that have failed
-	Error       string            `json:"error"`    // of the last one; at most 500 bytes
+	Error       string            `json:"error"`    // error of the last try; at most 500 bytes
 	Due         time.Time         `json:"due"`      // when the next try is due
-	Waiting     int               `json:"waiting"`  // pending events of the ordering key, the first one included; at most CountLimit
+	Waiting     int               `json:"waiting"`  // pending events of the ordering key, including the first; at most CountLimit
 }
 
-// Stats reads the queue's state from up to [CountLimit] rows of each kind, so its cost does not grow with the queue.
+// Stats reads the state of the queue from up to [CountLimit] rows of each kind, so its cost does
+// not grow with the queue.
 func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{
 		Stored: q.count.stored.Load(), Duplicates: q.count.duplicates.Load(), Refused: q.count.refused.Load(),
@@ -109,8 +112,8 @@ func (s *Stats) ages(t *tx, now int64) error {
 	if found {
 		s.Lag = time.Duration(now-due) * time.Millisecond
 	}
-	// An index of pending events by time would cost every delivery a log page, so this asks each
-	// ordering key for its first one.
+	// An index of pending events by time would cost each delivery a page of the log. So this
+	// statement reads the first event of each ordering key instead.
 	_, err = t.first([]any{&received}, t.oldest, now)
 	if received > 0 {
 		s.Oldest = time.Duration(max(0, now-received)) * time.Millisecond
@@ -144,7 +147,7 @@ func (b *Blocked) read(t *tx, c *claim) error {
 		return err
 	}
 	b.Attempts = max(0, b.Attempts)
-	// The order makes Postgres read the index of pending events.
+	// The ORDER BY makes Postgres read the index of pending events.
 	_, err = t.first([]any{&b.Waiting}, `SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE (ordering_key_id, id) >= ($1, $2) AND ordering_key_id <= $1
 		AND state = 0 ORDER BY ordering_key_id, id`+limited+`) AS counted`, c.keyID, c.low)
 	return err

@@ -9,7 +9,7 @@ import (
 )
 
 // sweepUntilStop sweeps at the start and once a minute. With Options.Exclusive, it sweeps a minute
-// after events were settled, and when the next one is not kept any longer.
+// after events were settled, and when the keeping time of the next event ends.
 func (r *runner) sweepUntilStop() {
 	ctx, cancel := context.WithCancel(r.values)
 	defer cancel()
@@ -43,8 +43,9 @@ func (r *runner) sweepUntilStop() {
 	}
 }
 
-// untilSweep returns how long to wait for the next sweep. A day is short enough for the clock to be
-// trusted, and an error of the store is one that the sweep has too.
+// untilSweep returns how long to wait for the next sweep. It waits at most a day, which is short
+// enough for the clock to be trusted. An error of the store is ignored, because the sweep gets it
+// too.
 func (r *runner) untilSweep(ctx context.Context) time.Duration {
 	if !r.Exclusive {
 		return max(sweepEvery, r.poll)
@@ -66,15 +67,16 @@ func (r *runner) untilSweep(ctx context.Context) time.Duration {
 	return max(sweepEvery, time.Duration(next-r.now())*time.Millisecond)
 }
 
-// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It also truncates
-// SQLite's log, whose older pages hold what was erased since the last sweep. A step that fails does
-// not keep the others from running.
+// sweep erases bodies after KeepBodies, failed events after KeepFailed and rows after KeepKeys. It
+// also truncates SQLite's log, whose older pages contain the data that was erased since the last
+// sweep. A step that fails does not prevent the other steps.
 func (q *Queue) sweep(ctx context.Context) error {
 	return errors.Join(q.watchClock(ctx), q.repairKeys(ctx), q.dropBodies(ctx), q.dropFailed(ctx), q.dropRows(ctx), q.db.clean(ctx))
 }
 
-// sweepEach calls change for the chosen rows in batches. It skips rows that others have locked. It calls committed,
-// which may be nil, after the commit of each batch. change may run several times for a batch.
+// sweepEach calls change for the chosen rows in batches. It skips rows that other transactions have
+// locked. After the commit of each batch it calls committed, which may be nil. change may run
+// several times for a batch.
 func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, change func(t *tx, ids []int64) error, committed func()) error {
 	for {
 		var ids []int64
@@ -144,11 +146,12 @@ func (q *Queue) dropFailed(ctx context.Context) error {
 	})
 }
 
-// unseen is how long nobody may have looked at the clock for the time since then to count.
+// unseen is the longest time between two readings of the clock for which the clock is trusted.
 const unseen = 25 * time.Hour
 
-// watchClock reads the database's clock, and finds out since when it is known not to have jumped. What is erased after
-// a time was kept for that time by a clock that did not jump, so that nothing is erased because a clock was wrong.
+// watchClock reads the database's clock, and determines since when the clock is known not to have
+// jumped. Data is erased after a period only if no clock jumped during that period. So nothing is
+// erased because a clock was wrong.
 func (q *Queue) watchClock(ctx context.Context) error {
 	err := q.background.within(ctx, stepTimeout, "reading the clock", func(ctx context.Context) error { return q.db.clock(ctx, &q.clock) })
 	if err != nil {
@@ -174,7 +177,7 @@ func (q *Queue) watchClock(ctx context.Context) error {
 	return err
 }
 
-// before returns the time before which something must have been settled to have been kept for d.
+// before returns the time before which an event must have been settled if it has been kept for d.
 func (q *Queue) before(d time.Duration) int64 {
 	if before := q.now() - d.Milliseconds(); d == 0 || before >= q.trusted {
 		return before
@@ -182,7 +185,8 @@ func (q *Queue) before(d time.Duration) int64 {
 	return 0
 }
 
-// repairKeys shortens the waits and leases set by a clock that was ahead: each gets as long from now as it got then.
+// repairKeys shortens the waits and leases that were set by a clock that was ahead. Each wait or
+// lease keeps its length, counted from now.
 func (q *Queue) repairKeys(ctx context.Context) error {
 	for full := true; full; {
 		err := q.noteWithin(ctx, "shortening waits", func(t *tx) error {
@@ -207,7 +211,8 @@ func (q *Queue) repairKeys(ctx context.Context) error {
 // keyTimes are the times of an ordering key.
 type keyTimes struct{ id, due, lease, since int64 }
 
-// keysAhead locks ordering keys that were set by a clock ahead of now, and returns what their times should be.
+// keysAhead locks ordering keys whose times were set by a clock ahead of now, and returns their
+// corrected times.
 func (q *Queue) keysAhead(t *tx, now int64) (wrong []keyTimes, err error) {
 	err = t.each(func(rows *sql.Rows) error {
 		var l keyTimes

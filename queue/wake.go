@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	watchAgain       = time.Second           // after an error
-	listenAgain      = time.Minute           // finds out whether the connection still answers
-	dataVersionEvery = 10 * time.Millisecond // takes microseconds
+	watchAgain       = time.Second           // wait after an error
+	listenAgain      = time.Minute           // checks whether the connection still responds
+	dataVersionEvery = 10 * time.Millisecond // one check takes microseconds
 )
 
-// wakeAll makes Run of all processes look for ordering keys that are due.
+// wakeAll makes Run of all processes check for ordering keys that are due.
 func (q *Queue) wakeAll() {
 	q.wakeUp()
 	q.db.announce()
 }
 
-// watchStore makes Run look for ordering keys that are due when another process has stored
-// something, until ctx ends. What it misses, Run finds at intervals of poll.
+// watchStore makes Run check for ordering keys that are due when another process has stored
+// something, until ctx ends. If watchStore misses a change, Run finds it at intervals of poll.
 func (r *runner) watchStore(ctx context.Context) {
 	for !r.unwatched && ctx.Err() == nil {
 		r.db.watch(ctx, r.wakeUp)
@@ -60,11 +60,12 @@ func (s *sqliteStore) watch(ctx context.Context, wake func()) {
 	}
 }
 
-// announce does nothing, because other processes watch the file.
+// announce does nothing, because the other processes watch the file.
 func (s *sqliteStore) announce() {}
 
-// watch listens on a connection of the pool. Behind a pooler that gives it to others between transactions, such as
-// PgBouncer in transaction mode, LISTEN succeeds but nothing arrives.
+// watch listens on a connection of the pool. Some poolers give the connection to other clients
+// between transactions, as PgBouncer does in transaction mode. Behind such a pooler LISTEN
+// succeeds, but no notification arrives.
 func (s *postgresStore) watch(ctx context.Context, wake func()) {
 	bounded, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -72,27 +73,29 @@ func (s *postgresStore) watch(ctx context.Context, wake func()) {
 	if err != nil {
 		return
 	}
-	conn := pooled.Hijack() // one that listens must not go back to the pool
+	conn := pooled.Hijack() // a connection that listens must not go back to the pool
 	defer conn.Close(ctx)
 	for err == nil {
 		err = s.listen(ctx, conn, wake)
 	}
 }
 
-// listen listens for listenAgain at most. It returns an error if conn did not answer, as when it broke the last time.
+// listen listens for listenAgain at most. It returns an error if conn did not respond since the
+// last call.
 func (s *postgresStore) listen(ctx context.Context, conn *pgx.Conn, wake func()) error {
 	bounded, cancel := context.WithTimeout(ctx, listenAgain)
 	defer cancel()
 	_, err := conn.Exec(bounded, "LISTEN "+s.channel)
 	for failed := err; failed == nil; {
-		wake() // the first time for what came before
+		wake() // the first call covers earlier changes
 		_, failed = conn.WaitForNotification(bounded)
 	}
 	return err
 }
 
-// announce notifies other processes, after a commit. Notifications of several commits become one. It is not part of the
-// transaction, because Postgres commits transactions that notify one after the other.
+// announce notifies other processes, after a commit. Several commits may share a notification. The
+// notification is not part of the transaction, because Postgres serializes the commits of
+// transactions that notify.
 func (s *postgresStore) announce() {
 	select {
 	case s.announcing <- struct{}{}:
@@ -100,7 +103,8 @@ func (s *postgresStore) announce() {
 	}
 }
 
-// announceUntil sends notifications until ctx ends. One that is lost only makes others find out later.
+// announceUntil sends notifications until ctx ends. If a notification is lost, other processes only
+// find the change later.
 func (s *postgresStore) announceUntil(ctx context.Context) {
 	for {
 		select {

@@ -18,7 +18,7 @@ var (
 	errNotReturning = errors.New("the function did not return after its time-out and was abandoned")
 )
 
-// work processes events, one after the other, until no ordering key is due any more or Run ends.
+// work processes events, one after the other, until no ordering key is due or Run ends.
 func (r *runner) work(c *claim) {
 	defer func() { r.ended <- struct{}{} }()
 	for c != nil {
@@ -30,7 +30,8 @@ func (r *runner) work(c *claim) {
 	}
 }
 
-// process runs the function for the claim's event, stores the outcome, and returns what to process next.
+// process runs the function for the claim's event, stores the outcome, and returns the next claim
+// to process.
 func (r *runner) process(c *claim) (next *claim) {
 	if c.interrupted {
 		if next, goOn := r.interrupted(c); !goOn {
@@ -101,20 +102,20 @@ func (r *runner) without(err error, c *claim) error {
 	return err
 }
 
-// turn says how the worker continues after the claim's event. After yieldAfter events of one
-// ordering key it takes another ordering key. It ends when Run ends, and when its function was
-// abandoned, so that Run counts that.
+// turn decides how the worker continues after the claim's event. After yieldAfter events of one
+// ordering key, the worker takes another ordering key. The worker ends when Run ends. It also ends
+// when its function was abandoned, so that Run counts the abandoned function.
 func (r *runner) turn(c *claim) turn {
 	goOn := c.abandoned == nil && !r.stopping()
 	return turn{next: goOn && c.row+1 < yieldAfter, more: goOn}
 }
 
-// record stores the outcome of the event, in s too, and returns what to process next.
+// record stores the outcome of the event, and sets it in s. It returns the next claim to process.
 func (r *runner) record(c *claim, s *Settled) (next *claim) {
 	ending := context.Cause(r.values) != nil
 	completed := c.completion.called.Load()
 	if completed && s.Err == nil {
-		s.Err = errNotCommitted // unless the store says that it was
+		s.Err = errNotCommitted // unless the store shows that it was committed
 	}
 	var stored error
 	switch {
@@ -174,8 +175,9 @@ func (r *runner) note(c *claim, s *Settled) {
 	}
 }
 
-// interrupted records a try whose lease ended without an outcome. It reports whether the claim's event is to be tried
-// now. If not, it returns what to process next. It does not give an event up if the last try may not have begun.
+// interrupted records a try whose lease ended without an outcome. It reports whether the claim's
+// event is to be tried now. If not, it returns the next claim to process. interrupted does not give
+// an event up if its last try may not have begun.
 func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	ctx, cancel := context.WithCancel(entryContext(r.values, c.entry))
 	cancel()
@@ -196,14 +198,15 @@ func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 	return next, goOn
 }
 
-// ErrLost is matched by the error of [Complete] when the event is not the function's any more: its
-// lease has ended and another worker holds the ordering key, or the event was erased or processed
-// meanwhile. Roll the transaction back, and return the error: the event is then not reported as
-// failed.
+// ErrLost is matched by the error of [Complete] if the event no longer belongs to the function.
+// Either its lease has ended and another worker holds the ordering key, or the event was erased or
+// processed meanwhile. Roll the transaction back, and return the error. The event is then not
+// reported as failed.
 var ErrLost = errors.New("queue: the event is not this function's any more")
 
-// Complete marks the event of the function with this ctx as processed in the function's own transaction tx, which must
-// be of the database and schema in which the queue is. What the function does in tx is then done exactly once:
+// Complete marks the event of the function with this ctx as processed, in the function's own
+// transaction tx. tx must be of the database and schema of the queue. The work that the function
+// does in tx is then done exactly once:
 //
 //	tx, err := pool.Begin(ctx)
 //	…
@@ -214,11 +217,16 @@ var ErrLost = errors.New("queue: the event is not this function's any more")
 //	}
 //	return tx.Commit(ctx)
 //
-// If tx is committed, the event has been processed, whatever the function returns then and even if the process dies. If
-// it is not, the try has failed, even if the function returns nil. Call Complete last, and commit at once: until tx
-// ends, no worker gets further with the ordering key, and the server ends it by itself only if the role or DSN sets
-// idle_in_transaction_session_timeout. It may still be committed when the lease has ended; Complete of another worker
-// then returns [ErrLost]. A queue in a SQLite file returns an error, because its transactions are its own.
+// If tx is committed, the event has been processed, even if the function then returns an error or
+// the process dies. If tx is not committed, the try has failed, even if the function returns nil.
+//
+// Call Complete last, and commit at once, because no worker can continue with the ordering key
+// until tx ends. Postgres ends tx by itself only if the role or DSN sets
+// idle_in_transaction_session_timeout. tx may still be committed after the lease has ended;
+// Complete of another worker then returns [ErrLost].
+//
+// With a queue in a SQLite file, Complete returns an error, because a function cannot join SQLite's
+// transactions.
 func Complete(ctx context.Context, tx pgx.Tx) error {
 	c, ok := ctx.Value(completionKey{}).(*completion)
 	if !ok {
@@ -235,7 +243,8 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 	if c.queue.KeepBodies > 0 {
 		mark = markKept
 	}
-	// The row of the event is the lock: of two workers whose leases overlap, only one finds it pending.
+	// The row of the event is the lock. If the leases of two workers overlap, only one of them
+	// finds the event pending.
 	tag, err := tx.Exec(ctx, mark+` AND EXISTS (SELECT 1 FROM signforms_ordering_keys WHERE id = $3 AND token = $4)`, c.id, c.queue.now(), c.keyID, c.token)
 	if err != nil {
 		return fmt.Errorf("queue: completing an event: %w", err)
@@ -251,11 +260,11 @@ func Complete(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// completion is what Complete knows of the event of a function.
+// completion records the call of Complete for an event of a function.
 type completion struct {
 	queue            *Queue
 	keyID, token, id int64
-	called           atomic.Bool // without an error
+	called           atomic.Bool // Complete returned no error
 }
 
 type completionKey struct{}

@@ -31,7 +31,7 @@ type command struct {
 	postgres string
 	filter   queue.Filter
 	json     bool
-	sql      bool // create: print instead of run
+	sql      bool // create prints the SQL instead of running it
 	out      io.Writer
 }
 
@@ -99,7 +99,8 @@ func (c *command) filterFlags(flags *flag.FlagSet) {
 	flags.Func("before", "", instant(&f.Before))
 }
 
-// filled refuses an empty text. Otherwise -document "$ID" with an empty ID would be no condition and select all events.
+// filled refuses an empty text. Otherwise -document "$ID" with an empty ID would set no condition
+// and select all events.
 func filled(set func(string)) func(string) error {
 	return func(text string) error {
 		if text == "" {
@@ -110,7 +111,8 @@ func filled(set func(string)) func(string) error {
 	}
 }
 
-// instant reads a time in RFC 3339 or a duration before now. It refuses a time ahead: -before would select every event.
+// instant reads a time in RFC 3339, or a duration before now. It refuses a time in the future,
+// because -before with such a time would select every event.
 func instant(t *time.Time) func(string) error {
 	return func(text string) error {
 		if ago, err := time.ParseDuration(text); err == nil {
@@ -125,7 +127,7 @@ func instant(t *time.Time) func(string) error {
 	}
 }
 
-// create makes the tables, or prints the SQL for that.
+// create makes the tables, or prints the SQL that makes them.
 func (c *command) create(ctx context.Context) error {
 	if c.sql {
 		_, err := io.WriteString(c.out, queue.TablesSQL())
@@ -147,9 +149,10 @@ func (c *command) create(ctx context.Context) error {
 	return err
 }
 
-var errUnreadableDSN = errors.New("the Postgres DSN cannot be read") // the error of pgx may quote a password
+var errUnreadableDSN = errors.New("the Postgres DSN cannot be read") // the error of pgx is left out, because it may quote a password
 
-// run opens the queue for the command. It makes no file and no tables: a mistyped path would become an empty queue.
+// run opens the queue for the command. It makes no file and no tables; otherwise a mistyped path
+// would become an empty queue.
 func (c *command) run(ctx context.Context, do func(*command, context.Context, *queue.Queue) error) (err error) {
 	var q *queue.Queue
 	if c.file != "" {

@@ -14,10 +14,10 @@ import (
 	"syscall"
 )
 
-// The exit codes of the program. They are the same as those of the program signforms.
+// The exit codes of the program. The program signforms uses the same codes.
 const (
 	exitOK      = 0
-	exitFailure = 1 // the command failed, or was done only in part
+	exitFailure = 1 // the command failed, or was executed only in part
 	exitUsage   = 2 // the command line is wrong
 )
 
