@@ -36,11 +36,15 @@ func (m *maker) client() clientInstruments {
 	}
 }
 
-// Client returns a copy of opts that reports every call and attempt; a call whose input is refused before anything is
-// sent may be missing. opts may be nil. A call is a span of kind internal, such as signforms.send, named by its
-// [signforms.Operation]: each page of a list is a call, and methods that read one record from a list are list calls
-// too. Its error.type is the name of the sentinel that the error matches, such as ErrRefused. Each attempt is a span of
-// kind client below it, named by its method. Functions and a Transport in opts are kept and run as before.
+// Client returns a copy of opts that reports every call and attempt. A call whose input is refused
+// before anything is sent may be missing. opts may be nil. Functions and a Transport in opts are
+// kept and run as before.
+//
+// A call is a span of kind internal, named by its [signforms.Operation], such as signforms.send.
+// Each page of a list is a call, and methods that read one record from a list are list calls too.
+// The error.type of a call is the name of the sentinel that its error matches, such as ErrRefused.
+//
+// An attempt is a span of kind client below the call's span, named by its method.
 func (t *Telemetry) Client(opts *signforms.Options) *signforms.Options {
 	var o signforms.Options
 	if opts != nil {
@@ -74,12 +78,12 @@ func (t *Telemetry) WatchBudget(client *signforms.Client) (stop func() error, er
 	return registration.Unregister, nil
 }
 
-// callState is shared by the attempts of one call, through its context. Attempts follow each other, so it needs no
-// lock.
+// callState is shared by the attempts of one call, through its context. The attempts of a call run
+// one after the other, so callState needs no lock.
 type callState struct {
 	span     trace.Span
 	attempts int
-	attempt  trace.Span // the attempt under way, or nil
+	attempt  trace.Span // the span of the running attempt, or nil
 }
 
 type callKey struct{}
@@ -106,7 +110,7 @@ func (t *Telemetry) onCall(next func(context.Context, signforms.Operation) (cont
 	}
 }
 
-// spanNames holds the names of spans, so that a call that is not recorded allocates no name.
+// spanNames has the names of spans, so that no name is allocated for a call that is not recorded.
 var spanNames = func() map[signforms.Operation]string {
 	names := map[signforms.Operation]string{}
 	for _, op := range []signforms.Operation{
@@ -136,7 +140,8 @@ func (s *callState) end(op signforms.Operation, err error) {
 	s.span.End()
 }
 
-// transport starts the span of each attempt. onAttempt ends the span when the answer has been read.
+// transport starts the span of each attempt. onAttempt ends the span when the response has been
+// read.
 type transport struct {
 	t    *Telemetry
 	base http.RoundTripper // nil: the value of http.DefaultTransport at the time of the call
@@ -155,7 +160,7 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	state.attempt = span
 	state.attempts++
 	if !span.IsRecording() && !span.SpanContext().IsValid() {
-		return base.RoundTrip(req) // the span is not recorded, so do not copy the request
+		return base.RoundTrip(req) // if the span is not recorded, do not copy the request
 	}
 	if span.IsRecording() {
 		span.SetAttributes(requestAttributes(req, state.attempts-1)...)
@@ -164,7 +169,7 @@ func (tr *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 func requestAttributes(req *http.Request, resent int) []attribute.KeyValue {
-	// Queries hold ids and search text, so leave them out.
+	// The query contains ids and search text, so leave it out.
 	address := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path}
 	attributes := withMethod([]attribute.KeyValue{
 		keyServer.String(req.URL.Hostname()), keyPort.Int(portOf(req.URL)), keyURL.String(address.String()),
@@ -217,8 +222,8 @@ func (t *Telemetry) measure(ctx context.Context, a signforms.Attempt) {
 	}
 }
 
-// attemptError returns the error.type of an attempt: a status other than 2xx, or what went wrong. It is "" for a
-// success.
+// attemptError returns the error.type of an attempt: a status other than 2xx, or the name of the
+// error. It is "" for a success.
 func attemptError(a signforms.Attempt) string {
 	switch {
 	case errors.Is(a.Err, context.DeadlineExceeded):
@@ -233,7 +238,7 @@ func attemptError(a signforms.Attempt) string {
 	return ""
 }
 
-// errorNames are errors with their names. Of several that an error matches, the first counts.
+// errorNames are errors with their names. If an error matches several, the first one counts.
 type errorNames []struct {
 	err  error
 	name string

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// schema names the version of OpenTelemetry's semantic conventions that the names below are from.
+// schema names the version of OpenTelemetry's semantic conventions that defines the names below.
 const schema = "https://opentelemetry.io/schemas/1.43.0"
 
 // The attributes that the semantic conventions define.
@@ -30,10 +30,12 @@ const (
 	keyMessageID     = attribute.Key("messaging.message.id")
 )
 
-// other stands for every value that is not one of a known few, so that strangers cannot make up new ones.
+// other stands for every value that is not in a short list of known values, so that strangers
+// cannot add new values.
 const other = "_OTHER"
 
-// methodOf returns the method of a request, and other for one that the conventions do not list. They distinguish case.
+// methodOf returns the method of a request, or other for a method that the conventions do not list.
+// Methods are case-sensitive.
 func methodOf(method string) string {
 	switch method {
 	case http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
@@ -43,8 +45,8 @@ func methodOf(method string) string {
 	return other
 }
 
-// withMethod appends the method of a request and, if it becomes other, the original. Anybody can send any text, so that
-// is cut off.
+// withMethod appends the method of a request. If the method becomes other, withMethod also appends
+// the original method, cut off, because anybody can send any text.
 func withMethod(attributes []attribute.KeyValue, method string) []attribute.KeyValue {
 	known := methodOf(method)
 	if known == other {
@@ -61,7 +63,7 @@ func clientSpanName(method string) string {
 	return "HTTP"
 }
 
-// portOf returns the port that a request goes to.
+// portOf returns the port to which a request is sent.
 func portOf(u *url.URL) int {
 	if port, err := strconv.Atoi(u.Port()); err == nil {
 		return port

@@ -11,14 +11,16 @@ import (
 // OutboxDepth is the state of an outbox that WatchOutbox reports.
 type OutboxDepth struct {
 	Pending   int           // messages that wait to be sent
-	InDoubt   int           // messages that are being sent, or whose outcome is unknown
+	InDoubt   int           // messages that are being sent or have an unknown outcome
 	Undecided int           // messages that wait for a person
-	Oldest    time.Duration // the age of the oldest of all these
+	Oldest    time.Duration // age of the oldest of all these messages
 }
 
-// WatchOutbox reports the depth of an outbox each time metrics are collected. The metrics are signforms.outbox.pending,
-// signforms.outbox.in_doubt, signforms.outbox.undecided and signforms.outbox.oldest. stats calls Box.Stats of package
-// outbox and converts the result. Its error, or its panic, becomes an error of that collection. stop ends WatchOutbox.
+// WatchOutbox reports the depth of an outbox each time metrics are collected. The metrics are
+// signforms.outbox.pending, signforms.outbox.in_doubt, signforms.outbox.undecided and
+// signforms.outbox.oldest. The function stats calls Box.Stats of package outbox and converts the
+// result. If stats returns an error or panics, the collection reports an error. stop ends
+// WatchOutbox.
 func (t *Telemetry) WatchOutbox(stats func(context.Context) (OutboxDepth, error)) (stop func() error, err error) {
 	pending, err1 := t.meter.Int64ObservableGauge("signforms.outbox.pending",
 		metric.WithDescription("Messages that wait to be sent."), metric.WithUnit("{message}"))

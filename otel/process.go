@@ -11,26 +11,28 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Stored is what a queue knows about the event that a function is called for.
+// Stored is the data of a queue about the event whose function is called.
 type Stored struct {
 	Key         string // Entry.Key of package queue
 	Try         int    // the number of the try, from 1
-	TraceParent string // what TraceParent returned when the delivery was received; empty if unknown
+	TraceParent string // the result of TraceParent when the delivery was received; empty if unknown
 }
 
-// Funcs returns functions that run those of on inside a span of kind consumer, such as "process new_form_response". A
-// function that is not set stays unset, and an event without a function has no span.
+// Funcs returns functions that run the functions of on inside a span of kind consumer, such as
+// "process new_form_response". A function that is not set stays unset, and an event without a
+// function has no span.
 //
-// stored is nil for a webhook.Handler: the span is then below the span of the delivery. For
-// Queue.Run it converts what queue.EntryFromContext returns. The span then begins a trace of its
-// own and links to the delivery. This package does not import package queue, so that programs
-// without a queue do not depend on its database drivers. If stored panics, the function runs all
-// the same, in a span without a key and a link.
+// stored is nil for a webhook.Handler. The span is then below the span of the delivery.
 //
-// signforms.outcome of the span is what the function returned: processed, failed, or
-// failed_permanently for an error that is marked by webhook.Permanent. In the metrics that
-// QueueSettled counts it is what the queue then stored: its Outcome. So a try that was abandoned
-// can have a span with the outcome processed.
+// For Queue.Run, stored converts the result of queue.EntryFromContext. The span then begins a trace
+// of its own and links to the delivery. This package does not import package queue, so that
+// programs without a queue do not depend on its database drivers. If stored panics, the function
+// runs all the same, in a span without a key and a link.
+//
+// The attribute signforms.outcome of the span is the result of the function: processed, failed, or
+// failed_permanently for an error that is marked by webhook.Permanent. In the metrics of
+// QueueSettled, the outcome is the one that the queue has stored. So a try that was abandoned can
+// have a span with the outcome processed.
 func (t *Telemetry) Funcs(on webhook.Funcs, stored func(context.Context) Stored) webhook.Funcs {
 	return webhook.Funcs{
 		FormResponse:       inSpan(t, stored, on.FormResponse),
@@ -60,7 +62,7 @@ func inSpan[E webhook.Event](t *Telemetry, stored func(context.Context) Stored, 
 	return func(ctx context.Context, e E) (err error) {
 		ctx, span := t.startProcess(ctx, e, stored)
 		err = errDidNotReturn
-		defer func() { endProcess(span, err) }() // also after a panic and runtime.Goexit, which go on
+		defer func() { endProcess(span, err) }() // also after a panic and runtime.Goexit, which are not stopped here
 		err = run(ctx, e)
 		return err
 	}
@@ -88,7 +90,7 @@ func (t *Telemetry) startProcess(ctx context.Context, e webhook.Event, stored fu
 	return t.tracer.Start(ctx, "process "+kind, append(options, trace.WithAttributes(attributes...))...)
 }
 
-// ask calls stored. A panic of it must not keep the event's function from running.
+// ask calls stored. If stored panics, the event's function must still run.
 func ask(stored func(context.Context) Stored, ctx context.Context) (s Stored) {
 	defer func() { recover() }()
 	return stored(ctx)
@@ -109,8 +111,8 @@ func endProcess(span trace.Span, err error) {
 	}
 }
 
-// judge returns the outcome and the error.type for the error of a function. If a method of err panics, the outcome is
-// failed.
+// judge returns the outcome and the error.type for the error of a function. If a method of err
+// panics, the outcome is failed.
 func judge(err error) (outcome webhook.Outcome, kind string) {
 	if err == nil {
 		return webhook.OutcomeProcessed, ""
@@ -124,8 +126,8 @@ func judge(err error) (outcome webhook.Outcome, kind string) {
 	return outcome, kind
 }
 
-// processError returns the error.type of a function that failed: "panic" when it panicked or ended its goroutine, else
-// the name of the sentinel that its error matches.
+// processError returns the error.type of a function that failed. It is "panic" if the function
+// panicked or ended its goroutine, and otherwise the name of the sentinel that its error matches.
 func processError(err error) string {
 	if err == errDidNotReturn {
 		return "panic"

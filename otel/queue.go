@@ -41,9 +41,10 @@ func (t *Telemetry) QueueReceived(ctx context.Context, status, stored int) {
 	t.queue.stored.Add(ctx, int64(max(0, stored)))
 }
 
-// QueueSettled counts one run of a function, with the event's type, the outcome (Settled.Outcome; any other text counts
-// as "_OTHER") and the time that it took. Call it from Options.OnSettled of package queue. For the spans, wrap the
-// functions of Queue.Run in [Telemetry.Funcs].
+// QueueSettled counts one run of a function, with the event's type, the outcome and the duration.
+// outcome is Settled.Outcome of package queue; any other text is counted as "_OTHER". Call
+// QueueSettled from Options.OnSettled. For the spans, wrap the functions of Queue.Run in
+// [Telemetry.Funcs].
 func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, outcome string, took time.Duration) {
 	if t.queue.tries.Enabled(ctx) {
 		switch outcome {
@@ -60,13 +61,14 @@ func (t *Telemetry) QueueSettled(ctx context.Context, event webhook.EventType, o
 // QueueDepth is the state of a queue that WatchQueue reports.
 type QueueDepth struct {
 	Pending int           // events that are not settled
-	Failed  int           // events that failed and wait for a decision
+	Failed  int           // failed events, which wait for a decision
 	Lag     time.Duration // how long the oldest due event has been due
 }
 
-// WatchQueue reports a queue's depth, failed events and lag each time metrics are collected. The metrics are
-// signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. stats calls Queue.Stats of package queue and
-// converts the result. Its error, or its panic, becomes an error of that collection. stop ends WatchQueue.
+// WatchQueue reports a queue's depth, failed events and lag each time metrics are collected. The
+// metrics are signforms.queue.pending, signforms.queue.failed and signforms.queue.lag. The function
+// stats calls Queue.Stats of package queue and converts the result. If stats returns an error or
+// panics, the collection reports an error. stop ends WatchQueue.
 func (t *Telemetry) WatchQueue(stats func(context.Context) (QueueDepth, error)) (stop func() error, err error) {
 	pending, err1 := t.meter.Int64ObservableGauge("signforms.queue.pending",
 		metric.WithDescription("Events that are not settled."), metric.WithUnit("{event}"))

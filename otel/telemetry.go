@@ -17,12 +17,14 @@ const scope = "github.com/signforms/signforms-go/otel"
 
 // Options are the optional settings of New. The zero value, like nil, gives the defaults.
 type Options struct {
-	// TracerProvider makes the tracer. Default: the global one at the time of the call of New.
+	// TracerProvider makes the tracer. The default is the global provider at the time when New is
+	// called.
 	TracerProvider trace.TracerProvider
-	// MeterProvider makes the meter. Default: the global one at the time of the call of New.
+	// MeterProvider makes the meter. The default is the global provider at the time when New is
+	// called.
 	MeterProvider metric.MeterProvider
-	// SubjectIDs adds the ids of documents and form responses to the spans of events, as signforms.subject.id.
-	// Default: they are left out.
+	// SubjectIDs adds the ids of documents and form responses to the spans of events, as
+	// signforms.subject.id. By default these ids are left out.
 	SubjectIDs bool
 }
 
@@ -38,7 +40,8 @@ type Telemetry struct {
 	queue   queueInstruments
 }
 
-// New makes the tracer and the instruments. opts may be nil. It fails when the meter refuses an instrument.
+// New makes the tracer and the instruments. opts may be nil. New returns an error if the meter
+// refuses an instrument.
 func New(opts *Options) (*Telemetry, error) {
 	var o Options
 	if opts != nil {
@@ -83,8 +86,8 @@ func (m *maker) seconds(name, description string) metric.Float64Histogram {
 	return h
 }
 
-// guarded returns a callback that returns a panic as an error. Otherwise a panic would end the program that collects
-// metrics.
+// guarded returns a callback that turns a panic into an error. Otherwise the panic would end the
+// program that collects metrics.
 func guarded(callback metric.Callback) metric.Callback {
 	return func(ctx context.Context, o metric.Observer) (err error) {
 		defer func() {

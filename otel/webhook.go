@@ -62,13 +62,13 @@ func (t *Telemetry) Handler(opts *webhook.HandlerOptions) *webhook.HandlerOption
 	return &o
 }
 
-// Deliveries wraps next. It makes a span of kind server, signforms.delivery, for each request, and counts the requests.
-// Use it in place of an HTTP middleware that makes such spans, or below one. The path of the request is reported, so it
-// should hold no secret.
+// Deliveries wraps next. It makes a span of kind server, signforms.delivery, for each request, and
+// counts the requests. Use Deliveries in place of an HTTP middleware that makes such spans, or
+// below one. The span contains the path of the request, so the path should contain no secret.
 func (t *Telemetry) Deliveries(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := t.tracer.Start(r.Context(), "signforms.delivery", serverSpan...)
-		answer := &statusWriter{ResponseWriter: w, status: http.StatusInternalServerError} // until it is known that next returns
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusInternalServerError} // the status if next does not return
 		defer func() { t.endDelivery(ctx, span, r, answer.status) }()
 		next.ServeHTTP(answer, r.WithContext(ctx))
 		if !answer.wrote {
@@ -104,7 +104,7 @@ func deliveryAttributes(r *http.Request, status int) []attribute.KeyValue {
 
 var serverSpan = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 
-// statusWriter records the status of an answer.
+// statusWriter records the status of a response.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -140,8 +140,8 @@ func (t *Telemetry) measureEvent(ctx context.Context, r webhook.EventResult) {
 	}
 }
 
-// typeOf returns the type of a documented event, and other for all others. Otherwise any text that the service sends
-// could become a new value in the metrics.
+// typeOf returns the type of a documented event, and other for all other events. Otherwise any text
+// that the service sends could become a new value in the metrics.
 func typeOf(t webhook.EventType) string {
 	switch t {
 	case webhook.TypeFormResponse, webhook.TypeSignatureViewed, webhook.TypeSignatureSigned, webhook.TypeSignatureCompleted,
@@ -151,7 +151,8 @@ func typeOf(t webhook.EventType) string {
 	return other
 }
 
-// refused reports why a delivery was refused. It ignores errors of single events, which event reports.
+// refused reports why a delivery was refused. It ignores errors of single events, because the
+// method event reports these.
 func (t *Telemetry) refused(ctx context.Context, err error) {
 	refused := (*webhook.RefusedError)(nil)
 	if !errors.As(err, &refused) {

@@ -7,12 +7,12 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// clockedBudget is the reminder budget of the server's clients. It follows the server's clock. Clients sleep by the
-// wall clock, so it wakes them when the server's clock is moved.
+// clockedBudget is the reminder budget of the server's clients. It follows the server's clock.
+// Clients sleep by the wall clock, so clockedBudget wakes them when the server's clock is moved.
 type clockedBudget struct {
 	*signforms.MemoryLimitStore
 	mu    sync.Mutex
-	moved chan struct{} // closed by the next move
+	moved chan struct{} // closed when the clock is moved next
 }
 
 func newClockedBudget(now func() time.Time) *clockedBudget {

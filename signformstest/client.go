@@ -9,8 +9,9 @@ import (
 
 // Client returns a client of this server with the options of [Server.ClientOptions].
 //
-// Its RemindAll waits when the budget is used up: let another goroutine call [Server.Advance]. A slot frees 15 minutes
-// and one second after its answer, a second later than at the service, so advance by 16 minutes to free all five.
+// RemindAll of the client waits when the reminder budget is used up, so let another goroutine call
+// [Server.Advance]. A slot frees 15 minutes and one second after its response, which is a second
+// later than at the service. Advance by 16 minutes to free all five slots.
 func (s *Server) Client() *signforms.Client {
 	s.t.Helper()
 	client, err := signforms.New(s.URL, s.APIKey, s.ClientOptions())
@@ -20,14 +21,16 @@ func (s *Server) Client() *signforms.Client {
 	return client
 }
 
-// ClientOptions returns what [Server.Client] uses, for a program that builds its own client. Change what a test needs:
+// ClientOptions returns the options that [Server.Client] uses, for a program that builds its own
+// client. Change the options that a test needs:
 //
 //	opts := srv.ClientOptions()
 //	opts.MaxAttempts = 1
 //	client, err := signforms.New(srv.URL, srv.APIKey, opts)
 //
-// The options have the workspace, a Transport that reaches the server, retry waits of at most 1 ms, the endpoints of
-// Options.Profile, and a reminder budget that all clients of this server share and that follows its clock.
+// The options contain the workspace, a Transport that reaches the server, retry waits of at most 1
+// ms, and the endpoints of Options.Profile. They also contain a reminder budget that follows the
+// server's clock and that all clients of this server share.
 func (s *Server) ClientOptions() *signforms.Options {
 	return &signforms.Options{
 		WorkspaceID:  s.WorkspaceID,
@@ -39,6 +42,6 @@ func (s *Server) ClientOptions() *signforms.Options {
 	}
 }
 
-// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections
-// end with the server.
+// HTTPClient returns an HTTP client that reaches the server, through Options.Network if it is set.
+// The connections of the client end with the server.
 func (s *Server) HTTPClient() *http.Client { return s.service.HTTPClient() }

@@ -8,8 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// This file holds the one conversion of each record. The types of this package are not those of the service, whose
-// fields would not show in the documentation.
+// This file has the only conversion of each record. The types of this package differ from those of
+// the service, whose fields would not show in the documentation.
 
 func convertAll[From, To any](all []From, convert func(From) To) []To {
 	out := make([]To, 0, len(all))
@@ -43,10 +43,10 @@ func (p Profile) internal() (refserver.Profile, error) {
 	}
 	for op, e := range p.Endpoints {
 		var place refserver.Place
-		_ = place.UnmarshalText([]byte(e.Inputs)) // New, below, refuses another word
+		_ = place.UnmarshalText([]byte(e.Inputs)) // the call of New below refuses an unknown word
 		out.Endpoints[refserver.Operation(op)] = refserver.Route{Method: e.Method, Path: e.Path, Inputs: place}
 	}
-	// The client knows best what is wrong with endpoints.
+	// The client gives the best error for invalid endpoints.
 	_, err := signforms.New("http://service.test", "key", &signforms.Options{Endpoints: p.Endpoints})
 	if e, ok := errors.AsType[*signforms.Error](err); ok {
 		return out, asSDK(&refserver.InvalidError{Field: "Options.Profile." + strings.TrimPrefix(e.Fields[0].Field, "Options."), Problem: e.Fields[0].Problem})

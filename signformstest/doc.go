@@ -1,4 +1,5 @@
-// Package signformstest is the Signing and Forms Service in a test: stateful, in memory, in this process, offline.
+// Package signformstest is the Signing and Forms Service in a test: stateful, in memory, in this
+// process, offline.
 //
 //	srv := signformstest.NewServer(t, nil)
 //	srv.AddWebhook(signformstest.Webhook{URL: receiver.URL, Event: signformstest.FamilyTemplateResponse})
@@ -11,17 +12,21 @@
 //	srv.Advance(72 * time.Hour)                                         // three days later
 //	srv.Requests(); srv.Deliveries(); srv.Messages()                    // what happened
 //
-// [Server.ClientOptions] is for a program that builds its own client. A receiver verifies with [Server].WebhookSecret;
-// after [Server.Advance] it needs Options.VirtualTimestamps, and [Server.Now] as its VerifierOptions.Now.
+// [Server.ClientOptions] is for a program that builds its own client. A receiver verifies
+// deliveries with [Server].WebhookSecret. If the test calls [Server.Advance], set
+// Options.VirtualTimestamps, and [Server.Now] as VerifierOptions.Now of the receiver.
 //
-// A server enforces statuses and the signing order, counts reminders, and signs and retries its webhooks. It keeps all
-// templates, forms and documents, and the newest requests, deliveries and messages. No test has to sleep: Advance moves
-// its clock, and WaitDeliveries waits until webhooks have arrived. A wrong use of a method fails the test, or panics outside of
-// one. An act that the service refuses returns an error, which matches [signforms.ErrRefused], [signforms.ErrNotFound]
-// or [signforms.ErrInvalid] as that of the client would. All methods are safe for concurrent use.
+// A server enforces statuses and the signing order, counts reminders, and signs and retries its
+// webhooks. It keeps all templates, forms and documents, and the newest requests, deliveries and
+// messages. No test has to sleep: Advance moves its clock, and WaitDeliveries waits until webhooks
+// have arrived. A wrong use of a method fails the test; outside of a test it panics. An act that
+// the service refuses returns an error that matches [signforms.ErrRefused], [signforms.ErrNotFound]
+// or [signforms.ErrInvalid], as the error of the client would. All methods are safe for concurrent
+// use.
 //
-// With a [Network] nothing touches a socket. Client, service and receiver can then run inside a [testing/synctest]
-// bubble, where hours pass in no time. TestTwoVirtualDays in this package's tests is a complete example:
+// With a [Network], no socket is used. The client, the service and the receiver can then run inside
+// a [testing/synctest] bubble, where hours pass at once. TestTwoVirtualDays in this package's tests
+// is a complete example:
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		network := signformstest.NewNetwork()
@@ -36,7 +41,9 @@
 //		err := srv.WaitDeliveries(t.Context())
 //	})
 //
-// It is not the real service. Where its description is silent, the server picks one behaviour and documents it;
-// [Profile] has others. PDFs are a test's own, or empty pages. No mail is sent: [Server.Messages] has what would have
-// been. Records of what happened contain personal data and what went over the wire; their String methods omit these.
+// The server is not the real service. If the description of the service leaves a behaviour open,
+// the server has one documented behaviour, and [Profile] selects others. PDFs come from the test,
+// or are empty pages. No mail is sent: [Server.Messages] returns the messages that the service
+// would have sent. The records of requests, deliveries and messages contain personal data and the
+// bytes on the wire; their String methods omit both.
 package signformstest

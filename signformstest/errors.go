@@ -7,10 +7,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// ErrClosed says that the server is closed: a change was not made, or what was waited for does not happen any more.
+// ErrClosed means that the server is closed. Either a change was not made, or a wait ended because
+// its event can no longer happen.
 var ErrClosed = errors.New("the server is closed")
 
-// sdkError is an error of the service with the sentinel of package signforms that says the same.
+// sdkError is an error of the service with the corresponding sentinel of package signforms.
 type sdkError struct {
 	error
 	sentinel error
@@ -20,7 +21,7 @@ func (e *sdkError) Is(target error) bool { return target == e.sentinel }
 
 func (e *sdkError) Unwrap() error { return e.error }
 
-// asSDK gives an error of the service its sentinel.
+// asSDK adds the sentinel to an error of the service.
 func asSDK(err error) error {
 	for _, s := range []struct{ service, sdk error }{
 		{refserver.ErrRefused, signforms.ErrRefused},

@@ -9,12 +9,13 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// maxHistory bounds how much of each log a failed test prints.
+// maxHistory is how many lines of each log a failed test prints at most.
 const maxHistory = 200
 
 func newest[T any](all []T) []T { return all[max(0, len(all)-maxHistory):] }
 
-// acted returns the error of an act with its sentinel, and keeps it for the history of a failed test.
+// acted returns the error of an act with its sentinel, and records it for the history of a failed
+// test.
 func (s *Server) acted(id string, err error) error {
 	if err != nil {
 		text := err.Error()
@@ -28,7 +29,8 @@ func (s *Server) acted(id string, err error) error {
 	return asSDK(err)
 }
 
-// history tells a failed test what happened: requests in the order they were answered, refused acts, deliveries.
+// history returns the history for a failed test: requests in the order of their responses, refused
+// acts, and deliveries.
 func (s *Server) history() string {
 	var b strings.Builder
 	for _, r := range newest(s.service.Requests()) {

@@ -8,64 +8,71 @@ import (
 
 // Options configure a [Server]. The zero value, like nil, serves on loopback with random ids and the wall clock.
 type Options struct {
-	// Seed, unless 0, makes ids, keys and secrets the same on every run that makes the same calls in the same order, and
-	// makes faults with a probability happen on the same matches. Most ids begin with the time, so set StartTime as well for
-	// ids that are the same. Golden files that hold x-timestamp or x-signature need VirtualTimestamps too, and those with
-	// URLs a Network, because a loopback port differs on each run.
+	// Seed, unless 0, makes ids, keys and secrets the same in every run that makes the same calls
+	// in the same order. Faults with a probability then apply to the same matches.
+	//
+	// Most ids begin with the time, so set StartTime too if ids must be the same. Golden files that
+	// contain x-timestamp or x-signature also need VirtualTimestamps. Golden files with URLs also
+	// need a Network, because a loopback port differs in each run.
 	Seed uint64
 
-	// StartTime, unless zero, is when the server's clock starts, from 1970 to 2262-04-11. Then only [Server.Advance] moves it,
-	// so that times are the same on every run. By default the clock is the wall clock plus what was advanced.
+	// StartTime, unless zero, is the time at which the server's clock starts, from 1970 to
+	// 2262-04-11. Then only [Server.Advance] moves the clock, so that times are the same in every
+	// run. By default the clock is the wall clock plus the sum of all advances.
 	StartTime time.Time
 
 	// Network, unless nil, replaces loopback: clients reach the server in it, and the server reaches webhooks in it. It is
 	// for tests in a [testing/synctest] bubble.
 	Network *Network
 
-	// VirtualTimestamps makes the x-timestamp of deliveries follow [Server.Now], for receivers whose Verifier has
-	// Now: srv.Now. By default it follows the wall clock, whatever was advanced.
+	// VirtualTimestamps makes the x-timestamp of deliveries follow [Server.Now], for receivers
+	// whose VerifierOptions.Now is srv.Now. By default x-timestamp follows the wall clock, even
+	// after [Server.Advance].
 	VirtualTimestamps bool
 
 	// ReminderLimit is how many reminders the service accepts. The zero value is the documented limit.
 	ReminderLimit ReminderLimit
 
-	// Profile chooses what the interface leaves open. The zero value is what the SDK's documentation assumes.
+	// Profile selects the behaviours that the interface leaves open. The zero value is the
+	// behaviour that the SDK's documentation assumes.
 	Profile Profile
 }
 
-// ReminderLimit is how many reminders of an API key the service accepts in any window of time. The client's own limit
-// stays 5 in 15 minutes: a test advances the clock by 15 min 1 s for the next one.
+// ReminderLimit is how many reminders of an API key the service accepts in any window of time. The
+// client's own limit stays 5 in 15 minutes. To send further reminders, a test advances the clock by
+// 15 min 1 s.
 type ReminderLimit struct {
-	Requests int           // in any Window; default 5
+	Requests int           // requests in any Window; default 5
 	Window   time.Duration // default 15 minutes
 }
 
-// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other
-// readings than the one that this SDK assumes.
+// Profile is one reading of the points that the interface leaves open. Use it to test a client and
+// a receiver against other readings than the one that this SDK assumes.
 type Profile struct {
 	// Lists.
-	PageSize     int  // records per page when the request has no limit; default 10; of documents at most MaxLimit
-	MaxLimit     int  // largest limit of a list of documents; default 100; with less, the client's All needs a Limit, because it asks for 100
+	PageSize     int  // records per page if the request has no limit; default 10; for documents, at most MaxLimit
+	MaxLimit     int  // largest limit of a list of documents; default 100; with a smaller MaxLimit, the client's All needs a Limit, because it requests 100
 	NoPagination bool // lists of documents come without pagination
-	CountPage    bool // documentsCount counts the page instead of all that match; with NoPagination no total is reported
-	OldestFirst  bool // documents come oldest first when the request has no sortOrder
+	CountPage    bool // documentsCount is the number of documents on the page, not of all that match; with NoPagination no total is reported
+	OldestFirst  bool // documents are sorted oldest first if the request has no sortOrder
 
 	// Bodies and refusals.
 	InProgress    string      // literal of the status in progress; default "PENDING"
-	RefusalStatus int         // HTTP status when a document's status forbids the operation; default 409
-	KeyStatus     int         // HTTP status of a missing or wrong key or workspace; default 403
-	ErrorLayout   ErrorLayout // of error bodies; default LayoutMessage
+	RefusalStatus int         // HTTP status if the document's status forbids the operation; default 409
+	KeyStatus     int         // HTTP status for a missing or wrong key or workspace; default 403
+	ErrorLayout   ErrorLayout // layout of error bodies; default LayoutMessage
 
 	// Deliveries.
-	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
-	SignOnce       bool            // the attempts of a delivery have one timestamp and one signature: late ones are outside the receiver's Tolerance
-	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the interface's own sample does
+	Timestamps     TimestampFormat // format of x-timestamp; default UnixSeconds
+	SignOnce       bool            // all attempts of a delivery have one timestamp and one signature, so late attempts exceed the receiver's Tolerance
+	UntypedSamples bool            // [Server.TestWebhook] leaves out webhookEvent, as the sample in the interface's description does
 
-	// Endpoints says where operations are, as the client's Options.Endpoints does. [Server.Client] uses them too.
+	// Endpoints sets the method and path of operations, as the client's Options.Endpoints does.
+	// [Server.Client] uses them too.
 	Endpoints map[signforms.Operation]signforms.Endpoint
 }
 
-// ErrorLayout is how the body of an error is laid out.
+// ErrorLayout is the layout of the body of an error response.
 type ErrorLayout int
 
 // The layouts of error bodies.
@@ -76,9 +83,9 @@ const (
 	LayoutDataError                      // {"data":{"error"}}
 )
 
-// TimestampFormat is how x-timestamp is written, which is not documented by the service. A time before September 2001,
-// as in a [testing/synctest] bubble, whose clock starts in 2000, is always written as RFC 3339: in the Unix formats it
-// would have fewer digits than receivers expect.
+// TimestampFormat is the format of x-timestamp, which the service does not document. A time before
+// September 2001 is always written as RFC 3339, because in the Unix formats it would have fewer
+// digits than receivers expect. The clock of a [testing/synctest] bubble starts in 2000.
 type TimestampFormat int
 
 // The formats of x-timestamp.

@@ -6,18 +6,20 @@ import "time"
 type Template struct {
 	Name         string        // not empty
 	Roles        []Role        // at least one
-	SigningOrder bool          // roles sign in the order of Roles; default: in any
-	Variables    []string      // names of its custom variables in square brackets, as in [v1]
+	SigningOrder bool          // roles sign in the order of Roles; default: in any order
+	Variables    []string      // names of the custom variables in square brackets, such as [v1]
 	PDF          []byte        // default: an empty page
-	ExpiresFor   time.Duration // how long after sending its documents expire; default 0: never
+	ExpiresFor   time.Duration // time from sending until the document expires; default 0: never
 }
 
-// Role is a place for a signer. Receivers name it by Title, exactly. A send may leave a role without a receiver or give
-// it several, who sign in any order among themselves, and one address may be several receivers; [Request].Notes tells
-// when a role does not have exactly one. What the service does then is not documented.
+// Role is a role that a signer of the document takes. Receivers name the role by its exact Title.
+//
+// A send may leave a role without a receiver, or give it several receivers, who sign in any order
+// among themselves. One address may be several receivers. [Request].Notes reports each role that
+// does not have exactly one receiver. The service does not document its behaviour in these cases.
 type Role struct {
-	Title  string // not empty, and not that of another role
-	Colour string // as the service writes it; may be empty
+	Title  string // not empty, and different from all other titles
+	Colour string // in the spelling of the service; may be empty
 }
 
 // Form is a list of questions, to be sent with the client's Forms.Send and answered with [Server.SubmitForm].
@@ -28,57 +30,59 @@ type Form struct {
 
 // Question is one question of a [Form].
 type Question struct {
-	Question string       // not empty, and not that of another one
+	Question string       // not empty, and different from all other questions
 	Kind     QuestionKind // default TextQuestion
 	Required bool         // a submission without an answer to it is refused
-	Choices  []string     // of a ChoiceQuestion
+	Choices  []string     // the choices of a ChoiceQuestion
 }
 
-// QuestionKind says how a [Question] is answered.
+// QuestionKind is the kind of answer that a [Question] requires.
 type QuestionKind string
 
-// The kinds of questions; which of them the service has is not documented. Answers to all are text.
+// The kinds of questions. The service does not document which of them it has. All answers are text.
 const (
 	TextQuestion     QuestionKind = "text"      // one line; the default
 	LongTextQuestion QuestionKind = "long_text" // any number of lines
 	ChoiceQuestion   QuestionKind = "choice"    // one of Choices
-	DateQuestion     QuestionKind = "date"      // as in "2006-01-02"
+	DateQuestion     QuestionKind = "date"      // a date such as "2006-01-02"
 	CheckboxQuestion QuestionKind = "checkbox"  // "true" or "false"; a required one must be "true"
 )
 
-// Document is a PDF that is out for signing.
+// Document is a PDF that was sent for signing.
 type Document struct {
 	Name         string        // not empty
 	Signers      []Signer      // at least one, unless Draft
-	SigningOrder bool          // signers sign in the order of Signers; default: in any
+	SigningOrder bool          // signers sign in the order of Signers; default: in any order
 	PDF          []byte        // default: an empty page
-	ExpiresFor   time.Duration // how long from now until it expires; default 0: never
+	ExpiresFor   time.Duration // time from now until the document expires; default 0: never
 	Draft        bool          // not sent yet: nobody can sign it
 }
 
-// Signer is one person who has to sign a [Document].
+// Signer is a person who has to sign a [Document].
 type Signer struct {
 	Name  string // may be empty
-	Email string // an address alone, without a name: "ann@example.com"
+	Email string // only an address, without a name: "ann@example.com"
 }
 
-// EventFamily is what a webhook subscribes to. Each covers the viewed and signed events of its kind too; the service
-// does not document that. So a document's last signature makes two deliveries: that somebody signed, then that all did.
+// EventFamily is a group of events to which a webhook subscribes. Each family also includes the
+// viewed and signed events of its kind, which the service does not document. So the last signature
+// of a document makes two deliveries: the first for the signature, and the second for the completed
+// document.
 type EventFamily string
 
-// The families of events that a webhook can select, as the service's page calls them. The literals are not documented
-// by the service.
+// The families of events that a webhook can select, named as on the service's page. The service
+// does not document the literals.
 const (
 	FamilyFormResponse       EventFamily = "new_form_response"
 	FamilySignatureCompleted EventFamily = "new_signature_completed" // of PDF documents
 	FamilyTemplateResponse   EventFamily = "new_template_response"   // of documents made from templates
 )
 
-// Webhook is an endpoint that gets one family of events of some documents.
+// Webhook is an endpoint that gets the events of one family, for some or all documents.
 type Webhook struct {
-	URL       string      // absolute, http or https; where deliveries are posted to
-	Event     EventFamily // one of the three families; deliveries about a template's document have the template's id as documentId
-	Documents []string    // ids of forms, PDF documents or templates, depending on Event; none: all of them, later ones too
+	URL       string      // URL to which deliveries are posted; absolute, http or https
+	Event     EventFamily // one of the three families; in deliveries about a document made from a template, documentId is the template's id
+	Documents []string    // ids of forms, PDF documents or templates, depending on Event; empty: all of them, including later ones
 }
 
 // AddTemplate adds a template and returns its id. An invalid template fails the test.
@@ -93,8 +97,8 @@ func (s *Server) AddForm(f Form) (id string) {
 	return s.must("AddForm")(s.service.AddForm(f.internal()))
 }
 
-// AddDocument adds a PDF document, sends it to its signers unless it is a draft, and returns its id. An invalid
-// document fails the test.
+// AddDocument adds a PDF document and returns its id. Unless the document is a draft, AddDocument
+// sends it to its signers. An invalid document fails the test.
 func (s *Server) AddDocument(d Document) (id string) {
 	s.t.Helper()
 	return s.must("AddDocument")(s.service.AddDocument(d.internal()))

@@ -15,20 +15,20 @@ import (
 // Server is a running service. Its methods are safe for concurrent use. Do not change the exported fields.
 type Server struct {
 	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
-	APIKey        string // for x-api-key
-	WorkspaceID   string // for the workspaceid header
-	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
+	APIKey        string // value of x-api-key
+	WorkspaceID   string // value of the header workspaceid
+	WebhookSecret string // secret of the deliveries; a webhook with a rotated secret uses its own
 
 	t       reporter
 	service *refserver.Server
 	profile Profile
-	budget  *clockedBudget // of clients
+	budget  *clockedBudget // the reminder budget of clients
 
 	mu      sync.Mutex
 	refused []string // the newest acts that the service refused
 }
 
-// reporter is the part of a test that every method needs.
+// reporter has the methods of a test that this package needs.
 type reporter interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -40,9 +40,9 @@ func (panicker) Helper() {}
 
 func (panicker) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-// NewServer starts a server that closes with the test. A wrong use of its methods fails the test; an act that the
-// service refuses returns an error. The log of a failed test ends with the requests that the server got and what it
-// delivered, as [Request.String] describes them.
+// NewServer starts a server that closes with the test. A wrong use of its methods fails the test.
+// An act that the service refuses returns an error. The log of a failed test ends with the requests
+// to the server, as [Request.String] describes them, and with its deliveries.
 func NewServer(t testing.TB, opts *Options) *Server {
 	t.Helper()
 	s, err := start(t, opts)
@@ -80,7 +80,7 @@ func start(t reporter, opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// must returns a function that returns the id, or fails the test with the method's name.
+// must returns a function that returns its id, or fails the test and names the method.
 func (s *Server) must(method string) func(id string, err error) string {
 	return func(id string, err error) string {
 		s.t.Helper()
@@ -91,22 +91,26 @@ func (s *Server) must(method string) func(id string, err error) string {
 	}
 }
 
-// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and, moments later, no
-// goroutine behind. It may be called more than once. A closed server can still be asked what happened and what there
-// is. What would change something returns an error that matches [ErrClosed], or fails the test where it returns none;
-// Advance, and the functions that Fail and FailWebhooks return, do nothing.
+// Close stops the server. It interrupts requests and webhook attempts. It closes the port; moments
+// later, no goroutine is left. Close may be called more than once.
+//
+// The methods that read logs and records still work on a closed server. A method that would change
+// something returns an error that matches [ErrClosed], or fails the test if it returns no error.
+// Advance does nothing. The functions that Fail and FailWebhooks returned do nothing either.
 func (s *Server) Close() { s.service.Close() }
 
-// Now returns the service's time: the wall clock, or Options.StartTime, plus what was advanced. It has the form of a
-// Verifier's clock.
+// Now returns the service's time: the wall clock or Options.StartTime, plus the sum of all
+// advances. Now can be used as VerifierOptions.Now.
 func (s *Server) Now() time.Time { return s.service.Now() }
 
-// Advance moves the service's clock forward by d, which is 0 or more, to 2262-04-11 at most. What falls due on the way
-// (webhook retries, documents that expire, reminders that leave the limit's window) happens in order, each at its time,
-// before Advance returns. Then calls of the server's clients that wait to send a reminder look at the clock again.
+// Advance moves the service's clock forward by d, which is 0 or more, to 2262-04-11 at most.
+// Everything that falls due in that time happens in order, each at its time, before Advance
+// returns: webhook retries, the expiry of documents, and the release of the reminder limit. Then
+// clients of the server that wait to send a reminder check the clock again.
 //
-// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of
-// the wall clock is not waited for again until it answers. A closed server is not advanced, and that fails no test: a
+// Advance waits for receivers, so a receiver must not call it. If a receiver does not respond to an
+// attempt for 10 seconds of the wall clock, Advance stops waiting for this receiver until it
+// responds. On a closed server, Advance does nothing and does not fail the test, because a
 // goroutine that advances may outlive the server.
 func (s *Server) Advance(d time.Duration) {
 	s.t.Helper()
@@ -117,9 +121,11 @@ func (s *Server) Advance(d time.Duration) {
 	}
 }
 
-// WaitDeliveries returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error,
-// does not count. It returns ctx's error when that ends first, and [ErrClosed] when the server is closed first.
+// WaitDeliveries returns when no webhook delivery is due or being sent. A delivery that waits for
+// its next attempt, as after an error, does not count. If ctx ends first, WaitDeliveries returns
+// ctx's error. If the server is closed first, it returns [ErrClosed].
 func (s *Server) WaitDeliveries(ctx context.Context) error { return asSDK(s.service.Settle(ctx)) }
 
-// Format prints the URL for every verb: a server holds keys, signing links and personal data.
+// Format prints the URL for every verb, because a server contains keys, signing links and personal
+// data.
 func (s *Server) Format(w fmt.State, _ rune) { io.WriteString(w, "signformstest.Server("+s.URL+")") }

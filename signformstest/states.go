@@ -7,18 +7,19 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// DocumentState is a document as the service has it: a PDF document, or one that was made from a template.
+// DocumentState is the state of a document in the service: of a PDF document, or of a document made
+// from a template.
 type DocumentState struct {
 	ID          string
 	Type        signforms.SigningType
-	TemplateID  string // of a document made from a template
+	TemplateID  string // set for a document made from a template
 	Name        string
 	Status      signforms.DocumentStatus
 	Signers     []SignerState
 	CompletedAt time.Time // zero: not completed
 }
 
-// SignerState is one signer of a document as the service has it.
+// SignerState is the state of one signer of a document in the service.
 type SignerState struct {
 	ID         string
 	Name       string
@@ -28,11 +29,11 @@ type SignerState struct {
 	Link       signforms.SigningLink // string(Link) is the URL
 	SignedAt   time.Time             // zero: not signed
 	DeclinedAt time.Time
-	Reason     string // for which the signer declined
+	Reason     string // the reason for which the signer declined
 }
 
-// Document returns the document with the id: a documentId, or the createdDocumentId of one made from a template. An
-// unknown id fails the test.
+// Document returns the document with the id, which is a documentId, or the createdDocumentId of a
+// document made from a template. An unknown id fails the test.
 func (s *Server) Document(id string) DocumentState {
 	s.t.Helper()
 	d, ok := s.service.FindDocument(id)
@@ -42,7 +43,8 @@ func (s *Server) Document(id string) DocumentState {
 	return publicDocument(d)
 }
 
-// Documents returns all documents, newest first: PDF documents, then those made from templates.
+// Documents returns all PDF documents, and then all documents made from templates, each newest
+// first.
 func (s *Server) Documents() []DocumentState {
 	var all []DocumentState
 	for _, made := range []bool{false, true} {

@@ -19,22 +19,24 @@ import (
 	"github.com/signforms/signforms-go/internal/filelock"
 )
 
-// LimitStore is a [signforms.LimitStore] in a file. It is safe for concurrent use, by several processes too.
+// LimitStore is a [signforms.LimitStore] in a file. It is safe for concurrent use, also by several
+// processes.
 type LimitStore struct {
 	path  string
 	clock clock
-	mu    sync.Mutex // makes callers in one process wait here, without polling the file's lock
+	mu    sync.Mutex // callers in one process wait here, so that they do not poll the file's lock
 }
 
-// clock returns the time since the beginning of a session, and the session's name. Times of different sessions cannot
-// be compared.
+// clock returns the name of a session, and the time since the beginning of the session. Times of
+// different sessions cannot be compared.
 type clock func() (session string, since time.Duration, err error)
 
 var _ signforms.LimitStore = (*LimitStore)(nil)
 
-// NewLimitStore returns the store in the file at path. The first use of the store makes the folder and a lock file
-// beside path. The file itself is made when a slot is first held. All processes must give the same path: a hard link to
-// the file is another file, and by a symbolic link it has another lock.
+// NewLimitStore returns the store in the file at path. The first use of the store makes the folder,
+// and a lock file next to path. The file itself is made when a slot is first held. All processes
+// must use the same path: a hard link would be a separate file, and a symbolic link would have a
+// separate lock.
 func NewLimitStore(path string) *LimitStore {
 	return &LimitStore{path: path, clock: machineClock}
 }
@@ -52,7 +54,7 @@ type held struct {
 	Closed *slot  `json:"closed,omitempty"` // the time during which the key is blocked
 }
 
-// slot is held until Until, but never for longer than For from now.
+// slot is held until Until, but for at most For from now.
 type slot struct {
 	ID    string        `json:"id,omitempty"`
 	Until time.Duration `json:"until"`
@@ -128,7 +130,7 @@ func (h *held) hold(s slot) {
 	h.Slots = slices.Insert(h.Slots, i, s)
 }
 
-// free returns how long it takes until the i-th of limit slots can be taken, counted from 0.
+// free returns the wait until the i-th of limit slots can be taken, counted from 0.
 func (h *held) free(limit, i int, now time.Duration) time.Duration {
 	var at time.Duration
 	if h.Closed != nil {
@@ -171,7 +173,7 @@ func (s *LimitStore) change(ctx context.Context, fn func(*state) bool) error {
 	return s.save(st)
 }
 
-// owned adds to an error of the system whose the file is, if it belongs to another user.
+// owned adds the owner of the file to an error of the system, if the file belongs to another user.
 func (s *LimitStore) owned(path string, err error) error {
 	info, failed := os.Stat(path)
 	if !errors.Is(err, fs.ErrPermission) || failed != nil || ownerOf(info) == "" {
@@ -181,8 +183,9 @@ func (s *LimitStore) owned(path string, err error) error {
 		"and give it and %s.lock to that user (chown)", err, ownerOf(info), s.path)
 }
 
-// load reads the file and drops what is no longer held. moved reports that the clock started again or was set back, and
-// that the times were moved to the new clock. Such a state must be saved, or every load would move the times again.
+// load reads the file and drops the slots that are no longer held. moved reports that the clock
+// started again or was set back, and that the times were moved to the new clock. Such a state must
+// be saved, or every load would move the times again.
 func (s *LimitStore) load() (st *state, moved bool, err error) {
 	session, now, err := s.clock()
 	if err != nil {
@@ -212,8 +215,8 @@ func (s *LimitStore) load() (st *state, moved bool, err error) {
 	return st, moved, nil
 }
 
-// parse reads the content of the file. Only what encode writes is whole: a name that is missing or unknown would free
-// slots.
+// parse reads the content of the file. A file is whole only if encode could have written it,
+// because a missing or unknown name would free slots.
 func parse(text []byte) (st state, whole bool) {
 	if json.Unmarshal(text, &st) != nil || st.Version != version || st.Keys == nil {
 		return st, false
@@ -227,7 +230,7 @@ func encode(st *state) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// at returns what is still held now, with all times moved by shift.
+// at returns the slots that are still held at the time now, with all times moved by shift.
 func (h held) at(now, shift time.Duration) held {
 	var left held
 	for _, s := range h.Slots {
@@ -243,7 +246,7 @@ func (h held) at(now, shift time.Duration) held {
 	return left
 }
 
-// save replaces the file. The new content is on disk when it returns.
+// save replaces the file. When save returns, the new content is on the disk.
 func (s *LimitStore) save(st *state) error {
 	text, err := encode(st)
 	if err != nil {

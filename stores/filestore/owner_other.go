@@ -4,5 +4,5 @@ package filestore
 
 import "os"
 
-// ownerOf returns "", because other systems name owners in other ways.
+// ownerOf returns "", because it is implemented for Unix only.
 func ownerOf(os.FileInfo) string { return "" }

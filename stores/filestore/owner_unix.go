@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownerOf returns the number of the user that a file belongs to.
+// ownerOf returns the user id of the owner of a file.
 func ownerOf(info os.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return strconv.FormatUint(uint64(s.Uid), 10)

@@ -7,9 +7,10 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 )
 
-// NewClient returns a client for the Redis at url, such as redis://user:password@localhost:6379/0, or rediss:// for
-// TLS. It sets ContextTimeoutEnabled, which the stores need. The client connects when it is first used. The caller
-// closes it. The error does not contain the URL, which may hold a password.
+// NewClient returns a client for the Redis at url, such as redis://user:password@localhost:6379/0,
+// or rediss:// for TLS. It sets ContextTimeoutEnabled, which the stores need. The client connects
+// when it is first used. The caller closes it. The error of NewClient does not contain the URL,
+// because the URL may contain a password.
 func NewClient(url string) (*redis.Client, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {

@@ -27,9 +27,9 @@ func NewLimitStore(client redis.Scripter, prefix string) *LimitStore {
 	return &LimitStore{client, cmp.Or(prefix, "signforms:limit:")}
 }
 
-// A budget is one sorted set. Its members are slots and, when the key is blocked, "closed". The score of a member is
-// the time until which it counts, in microseconds of the server's clock. Numbers become text with %.0f, because Lua's
-// own conversion loses digits.
+// A budget is one sorted set. Its members are slots and, when the key is blocked, "closed". The
+// score of a member is the time until which the member counts, in microseconds of the server's
+// clock. Numbers become text with %.0f, because Lua's own conversion loses digits.
 const limitHead = `
 local function text(n) return string.format('%.0f', n) end
 local clock = redis.call('TIME')
@@ -53,7 +53,8 @@ local function wait(i, limit)
 end
 `
 
-// limitHold makes a member count until a time. The key expires with its last member, rounded up.
+// limitHold makes a member count until a given time. The key expires with its last member; the
+// expiry is rounded up.
 const limitHold = `
 local function hold(member, at)
   redis.call('ZADD', KEYS[1], text(at), member)
@@ -63,8 +64,8 @@ end
 `
 
 var (
-	// takeScript has the arguments limit, hold and slot. If the slot is held already, this is a repeat of a command whose
-	// answer was lost.
+	// takeScript has the arguments limit, hold and slot. If the slot is held already, the command
+	// is a repeat after a lost response.
 	takeScript = redis.NewScript(limitWaits + limitHold + `
 if redis.call('ZSCORE', KEYS[1], ARGV[3]) then return 0 end
 local w = wait(1, tonumber(ARGV[1]))

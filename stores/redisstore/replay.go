@@ -20,18 +20,18 @@ type ReplayStore struct {
 
 var _ webhook.ReplayStore = (*ReplayStore)(nil)
 
-// NewReplayStore returns a store in Redis. Processes that receive for the same webhook must use the same prefix for
-// keys, and different webhooks must use different prefixes. An empty prefix means "signforms:replay:". client is a
-// *redis.Client or a *redis.ClusterClient, but not a *redis.Ring. The caller closes it. An event takes about 200 bytes
-// until it is forgotten.
+// NewReplayStore returns a store in Redis. Processes that receive for the same webhook must use the
+// same prefix for keys, and different webhooks must use different prefixes. An empty prefix means
+// "signforms:replay:". client is a *redis.Client or a *redis.ClusterClient, but not a *redis.Ring.
+// The caller closes it. The store uses about 200 bytes for an event until it forgets the event.
 func NewReplayStore(client redis.Scripter, prefix string) *ReplayStore {
 	return &ReplayStore{client, cmp.Or(prefix, "signforms:replay:")}
 }
 
-// An event is one string: "done", or the random text of the call that claimed it.
+// An event is stored as one string: "done", or the random text of the call that claimed the event.
 var (
-	// beginScript has the arguments claim and lease. If the claim is already there, this is a repeat of a command whose
-	// answer was lost.
+	// beginScript has the arguments claim and lease. If the claim exists already, the command is a
+	// repeat after a lost response.
 	beginScript = redis.NewScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder == 'done' then return 3 end
@@ -77,7 +77,7 @@ func (s *ReplayStore) Abort(ctx context.Context, key webhook.ReplayKey) error {
 
 func (s *ReplayStore) keys(key webhook.ReplayKey) []string { return []string{s.prefix + key.String()} }
 
-// milliseconds rounds up, to at least 1, which Redis requires.
+// milliseconds rounds up, to at least 1, because Redis requires a positive time.
 func milliseconds(d time.Duration) int64 {
 	return max(int64((d+time.Millisecond-1)/time.Millisecond), 1)
 }
