@@ -1,5 +1,5 @@
-// Package limitstoretest checks implementations of [signforms.LimitStore], as testing/fstest checks file systems. [Run]
-// is all there is.
+// Package limitstoretest checks implementations of [signforms.LimitStore], as testing/fstest checks
+// file systems. [Run] is its only function.
 package limitstoretest
 
 import (
@@ -13,17 +13,18 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// The measures of [Run], long enough for a real server's clock and short enough to wait for.
+// The durations of [Run], long enough for the clock of a real server and short enough to wait for.
 const (
 	storeLimit = 3
 	holdFor    = 4 * time.Second
 	brief      = time.Second
-	precision  = 2 * time.Millisecond // to which a store may round
+	precision  = 2 * time.Millisecond // a store may round to this
 )
 
-// Run checks that a [signforms.LimitStore] does what its interface says. open returns an empty store for each
-// subtest and a function that lets at least so much time pass for it: by moving the clock that the store reads, or by
-// sleeping where there is none. The test asks for less than a minute in all.
+// Run checks that a [signforms.LimitStore] behaves as its interface documents. For each subtest,
+// open returns an empty store and a function pass. pass lets at least the given time pass for the
+// store: it moves the clock that the store reads, or sleeps. All subtests together let less than a
+// minute pass.
 func Run(t *testing.T, open func(t *testing.T) (store signforms.LimitStore, pass func(time.Duration))) {
 	for _, c := range []struct {
 		name string
@@ -57,7 +58,7 @@ type limitTest struct {
 	pass  func(time.Duration)
 }
 
-// take takes a slot of key that must be free.
+// take takes a slot of key, which must be free.
 func (t *limitTest) take(key string, hold time.Duration) string {
 	t.Helper()
 	slot, wait, err := t.store.Take(t.Context(), key, storeLimit, hold)
@@ -76,7 +77,7 @@ func (t *limitTest) full(key string, hold time.Duration) (slots []string) {
 	return slots
 }
 
-// refused checks that key gives no slot, for what is left of d since began.
+// refused checks that key gives no slot for the rest of d, counted from began.
 func (t *limitTest) refused(key string, d time.Duration, began time.Time) {
 	t.Helper()
 	slot, wait, err := t.store.Take(t.Context(), key, storeLimit, holdFor)
@@ -86,7 +87,7 @@ func (t *limitTest) refused(key string, d time.Duration, began time.Time) {
 	t.about("wait of Take", wait, d, began)
 }
 
-// about checks a duration that was d at some time since began.
+// about checks got, which must be the rest of a duration that was d at some time since began.
 func (t *limitTest) about(what string, got, d time.Duration, began time.Time) {
 	t.Helper()
 	if least := max(d-time.Since(began)-precision, 1); got < least || got > d+precision {
@@ -108,7 +109,8 @@ func (t *limitTest) block(key string, d time.Duration) {
 	}
 }
 
-// free checks how many slots Peek says can be taken now, and what any Peek must be like.
+// free checks how many slots Peek reports as free now, and checks the rules for every result of
+// Peek.
 func (t *limitTest) free(key string, want int) []time.Duration {
 	t.Helper()
 	waits, err := t.store.Peek(t.Context(), key, storeLimit)
@@ -185,7 +187,7 @@ func heldAgain(t *limitTest) {
 	t.free("k", storeLimit-1)
 	again := []string{t.take("k", holdFor), t.take("k", holdFor)}
 	began := time.Now()
-	t.settle("k", slots[1], 2*holdFor) // one more than the limit is held now
+	t.settle("k", slots[1], 2*holdFor) // one slot more than the limit is held now
 	t.free("k", 0)
 	t.settle("k", again[0], 0)
 	t.free("k", 0)
@@ -250,7 +252,7 @@ func peeking(t *limitTest) {
 	began := time.Now()
 	t.take("k", 3*holdFor)
 	t.free("k", storeLimit-1)
-	t.free("k", storeLimit-1) // it takes none
+	t.free("k", storeLimit-1) // Peek takes no slot
 	t.take("k", holdFor)
 	t.take("k", 2*holdFor)
 	for i, wait := range t.free("k", 0) {
@@ -291,7 +293,8 @@ func oneTakesTheLast(t *limitTest) {
 	}
 }
 
-// anyOrder makes random calls beside a model of what is held. No time passes that would matter.
+// anyOrder makes random calls and compares the store with a model. The time that passes is too
+// short to matter.
 func anyOrder(t *limitTest) {
 	const long = time.Hour
 	seed := rand.Uint64()
@@ -304,7 +307,7 @@ func anyOrder(t *limitTest) {
 			slot := t.take("k", long)
 			held[slot], known = true, append(known, slot)
 		case n < 5:
-			t.refused("k", long, time.Now().Add(-long)) // any wait up to long
+			t.refused("k", long, time.Now().Add(-long)) // accepts any wait up to long
 		case len(known) == 0:
 		case n < 8:
 			slot := known[rng.IntN(len(known))]

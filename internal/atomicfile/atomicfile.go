@@ -1,4 +1,5 @@
-// Package atomicfile writes files whole: after a loss of power a file has its old content or its new one.
+// Package atomicfile writes files atomically. After a loss of power, a file has either its old
+// content or its new content.
 package atomicfile
 
 import (
@@ -10,9 +11,10 @@ import (
 	"syscall"
 )
 
-// Write replaces the content of the file at path, or makes the file, readable only by the owner. It returns when
-// content and name are on the disk. It follows a symbolic link to a file. What is not a regular file, such as a
-// terminal or pipe, it writes to as it is. Readers meanwhile see the old content or the new one, never a part.
+// Write replaces the content of the file at path, or makes the file, readable by the owner only. It
+// returns when the content and the name are on the disk. Write follows a symbolic link to a file.
+// If path is not a regular file, such as a terminal or a pipe, Write writes to it directly. A
+// concurrent reader sees either the old content or the new content.
 func Write(path string, content []byte) (err error) {
 	f, path, err := create(path)
 	if err != nil {
@@ -32,7 +34,8 @@ func Write(path string, content []byte) (err error) {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Check reports why Write cannot write to path: there is no such folder, for instance, or it may not be written to.
+// Check reports why Write cannot write to path. For instance, the folder does not exist or is not
+// writable.
 func Check(path string) error {
 	f, _, err := create(path)
 	if f == nil {
@@ -41,7 +44,8 @@ func Check(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// create makes an empty file beside target, to which path leads. f is nil where target is not a regular file.
+// create makes an empty file in the folder of target, which is the file that path leads to. If
+// target is not a regular file, f is nil.
 func create(path string) (f *os.File, target string, err error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
@@ -53,11 +57,12 @@ func create(path string) (f *os.File, target string, err error) {
 			return nil, path, err
 		}
 	}
-	f, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // has mode 0600
+	f, err = os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // the new file has mode 0600
 	return f, path, err
 }
 
-// SyncDir makes the names in a folder survive a loss of power. On Windows, which cannot sync a folder, it does nothing.
+// SyncDir makes the names in a folder survive a loss of power. On Windows, which cannot sync a
+// folder, it does nothing.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil

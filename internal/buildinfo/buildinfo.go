@@ -3,8 +3,9 @@ package buildinfo
 
 import "runtime/debug"
 
-// Version returns the version of the module with that path, such as v0.2.0, as the go command recorded it in the
-// running program. It is "" in a program that was built from a checkout or does not contain the module.
+// Version returns the version of the module with that path, such as v0.2.0, as the go command
+// recorded it in the running program. Version returns "" if the program was built from a checkout
+// or does not contain the module.
 func Version(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,5 +1,6 @@
-// Package call makes one call of the service: it sends a request until the result is final, and returns the outcome of
-// the last attempt. It knows no operations and makes no errors for users: its caller says what an outcome means.
+// Package call makes one call to the service. It sends a request until the result is final, and
+// returns the outcome of the last attempt. The package contains no operations and returns no errors
+// for users; its caller interprets the outcome.
 package call
 
 import (
@@ -14,21 +15,21 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// Settings are those of a client that an attempt needs.
+// Settings are the settings of a client that an attempt needs.
 type Settings struct {
-	Transport   http.RoundTripper // nil: http.DefaultTransport as it is when a request is sent
+	Transport   http.RoundTripper // nil: the value of http.DefaultTransport when a request is sent
 	Key         Secret
 	WorkspaceID string
 	UserAgent   string
-	// AttemptTimeout bounds each attempt, MaxAttempts their number.
+	// AttemptTimeout limits the time of each attempt, and MaxAttempts their number.
 	AttemptTimeout time.Duration
 	MaxAttempts    int
-	// RetryWaitMin and RetryWaitMax bound the wait before a retry.
+	// RetryWaitMin and RetryWaitMax limit the wait before a retry.
 	RetryWaitMin, RetryWaitMax time.Duration
 }
 
-// Secret keeps the API key out of prints. fmt calls no methods of unexported fields, but of a pointer inside them it
-// prints only the address.
+// Secret keeps the API key out of printed values. fmt calls no methods of unexported fields, but it
+// prints only the address of a pointer inside them.
 type Secret struct{ value *string }
 
 // NewSecret returns a secret with a value.
@@ -37,65 +38,71 @@ func NewSecret(value string) Secret { return Secret{&value} }
 // Reveal returns the value.
 func (s Secret) Reveal() string { return *s.value }
 
-// Request is what one call sends.
+// Request is the input of one call.
 type Request struct {
 	Class  Class
 	Method string
 	URL    string
 	ID     string // x-request-id, the same for all attempts
 	Body   []byte // nil for none
-	// Budget is where each attempt takes a slot of the reminder limit; nil for none. MaxWait is how long all attempts
-	// together may wait for slots; negative means as long as the context allows.
+	// Budget gives each attempt a slot of the reminder limit; nil means that no slot is needed.
+	// MaxWait is how long all attempts together may wait for slots; a negative MaxWait means as
+	// long as the context allows.
 	Budget  *reminderlimit.Budget
 	MaxWait time.Duration
-	// Again reports whether a success is repeated like a 5xx. Nil means never.
+	// Again reports whether a success is repeated like a 5xx. nil means never.
 	Again func(Outcome) bool
-	// Attempted is called after each attempt, with the call's context. Nil means nobody wants to know.
+	// Attempted is called after each attempt, with the call's context. nil means no call.
 	Attempted func(context.Context, Outcome)
 }
 
-// Outcome is the result of the last attempt so far. Its zero value means that there was none.
+// Outcome is the result of the last attempt so far. The zero value means that there was no attempt.
 type Outcome struct {
-	Status int // 0: no answer
+	Status int // 0: no response
 	Header http.Header
 	Body   []byte
-	Err    error // no answer, or a success that could not be read to its end
+	Err    error // why there is no response, or why a success could not be read to its end
 
-	// Attempts is the number of attempts. SlotWait is how long the last one waited for its slot, and Duration how long it
-	// took after that.
+	// Attempts is the number of attempts. SlotWait is how long the last attempt waited for its
+	// slot, and Duration how long it took after that.
 	Attempts           int
 	SlotWait, Duration time.Duration
-	// Stopped is why no further attempt was made: an error of the budget, or the context's. Nil if none was wanted.
+	// Stopped is why no further attempt was made: an error of the budget or of the context. nil
+	// means that no further attempt was needed.
 	Stopped error
 
 	tooLarge   bool
-	timedOut   bool // by AttemptTimeout, not by the caller's context
-	unaccepted bool // proof that the service did not accept the request: nothing was written, or a GOAWAY excludes it
+	timedOut   bool // AttemptTimeout ended the attempt, not the caller's context
+	unaccepted bool // it is proven that the service did not accept the request: nothing was written, or a GOAWAY excludes the request
 }
 
-// Success reports whether the answer has a status of success and was read to its end.
+// Success reports whether the response has a 2xx status and was read to its end.
 func (o Outcome) Success() bool { return o.Status/100 == 2 && o.Err == nil }
 
-// statusClientClosed is what proxies such as nginx report when a request was cancelled.
+// statusClientClosed is the status that proxies such as nginx report if a request was cancelled.
 const statusClientClosed = 499
 
-// MayBeDone reports whether the service may have carried out a request although no readable success came back. A
-// gateway answers its own time-out with a 5xx while the work goes on. So the only answer that rules it out is a 4xx
-// other than 408 and 499, which a proxy gives when it cancelled a request that the service has. Without an answer, only
-// the proof of a writeTrace does.
+// MayBeDone reports whether the service may have executed a request although no readable success
+// was received. A gateway responds with a 5xx after its own time-out, while the service may still
+// be executing the request.
+//
+// A 4xx response rules out that the request was executed. The exceptions are 408 and 499, which a
+// proxy returns after it has cancelled a request that the service already has. Without a response,
+// only the proof of a writeTrace rules it out.
 func (o Outcome) MayBeDone() bool {
 	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
 	return !refused && !o.unaccepted
 }
 
-// Client makes calls with its settings. It is safe for concurrent use.
+// Client makes calls with its settings. A Client is safe for concurrent use.
 type Client struct {
 	Settings
 	loop retryablehttp.Client
 }
 
-// New returns a client. The loop over attempts is go-retryablehttp's, and the functions given to it are the policy.
-// attempts is its transport: it makes an attempt and keeps the outcome in the call's run.
+// New returns a client. go-retryablehttp loops over the attempts, and the functions passed to it
+// are the policy. Its transport is attempts, which makes an attempt and stores the outcome in the
+// run of the call.
 func New(s Settings) *Client {
 	c := &Client{Settings: s}
 	c.loop.HTTPClient = &http.Client{
@@ -108,45 +115,50 @@ func New(s Settings) *Client {
 	return c
 }
 
-// run is the state of a call. It is the value of runKey in the context of the call's requests.
+// run is the state of a call. The context of the call's requests has the run as the value of
+// runKey.
 type run struct {
 	*Client
 	Request
 	last     Outcome
 	slotWait time.Duration // spent waiting for slots, all attempts together
-	// closingFailed: the last answer was 429, and the store could not close the budget: nothing delays a further attempt.
+	// closingFailed is true if the last response was 429 and the store could not close the budget.
+	// Nothing would then delay a further attempt.
 	closingFailed bool
 	wait          time.Duration // before the next attempt
 }
 
 type runKey struct{}
 
-// Do makes a call. Its error says that no request can be made of the Request. The outcome never comes from an error of
-// net/http's Client, which quotes the URL where it cannot parse a Location.
+// Do makes a call. It returns an error if no HTTP request can be made from request. The outcome
+// never contains an error of net/http's Client, because such an error quotes a Location that cannot
+// be parsed.
 func (c *Client) Do(ctx context.Context, request Request) (Outcome, error) {
 	r := &run{Client: c, Request: request}
 	first, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
 	if err != nil {
 		return Outcome{}, err
 	}
-	// Backoff gets no context, so it has to belong to the call. A Client cannot be copied as a whole.
+	// Backoff gets no context, so it must belong to the call. A Client cannot be copied as a whole.
 	loop := retryablehttp.Client{
 		HTTPClient: c.loop.HTTPClient, RetryMax: c.loop.RetryMax, CheckRetry: c.loop.CheckRetry, ErrorHandler: c.loop.ErrorHandler,
 		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return r.wait },
 	}
 	_, err = loop.Do(&retryablehttp.Request{Request: first.WithContext(context.WithValue(ctx, runKey{}, r))})
 	if err != nil && ctx.Err() != nil {
-		r.last.Stopped = ctx.Err() // it may have ended between attempts, which the last one does not show
+		r.last.Stopped = ctx.Err() // the context may have ended between attempts; the last outcome does not show that
 	}
 	out := r.last
 	r.last = Outcome{} // a stopped timer may keep the contexts of attempts, and with them r, until their deadlines
 	return out, nil
 }
 
-// attempts makes the attempts of calls. It has no CloseIdleConnections, which go-retryablehttp would call after failures.
+// attempts is a transport that makes the attempts of calls. It has no CloseIdleConnections, which
+// go-retryablehttp would call after failures.
 type attempts struct{}
 
-// RoundTrip makes one attempt: it takes a slot where one is needed, sends, reads everything and settles.
+// RoundTrip makes one attempt: it takes a slot if one is needed, sends the request, reads the whole
+// response and settles the slot.
 func (attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	r := ctx.Value(runKey{}).(*run)
@@ -162,7 +174,7 @@ func (attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		r.slotWait += slot.Waited
-		start = slot.At // else a slow store or a stalled process could keep the attempt going longer than its slot
+		start = slot.At // otherwise a slow store or a stalled process could make the attempt last longer than its slot
 	}
 	number := r.last.Attempts + 1
 	var response *http.Response
@@ -181,7 +193,8 @@ func (attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// settle tells the budget what the last outcome means for the slot, and whether the service wants no reminders for now.
+// settle frees or extends the slot according to the last outcome. After a 429 it also blocks the
+// budget.
 func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 	r.closingFailed = r.last.Status == http.StatusTooManyRequests &&
 		r.Budget.Block(ctx, reminderlimit.ClosedFor(RetryAfter(r.last.Header))) != nil
@@ -189,16 +202,18 @@ func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 	switch {
 	case r.last.unaccepted:
 		keep = 0
-	case r.last.MayBeDone() && !r.last.Success(): // no answer, or one that a gateway may have given before the request arrived
+	case r.last.MayBeDone() && !r.last.Success(): // no response, or a response that a gateway may have sent before the request arrived
 		keep = reminderlimit.Unanswered
 	}
 	r.Budget.Settle(ctx, slot, keep)
 }
 
-// attempt sends the request once and reads the whole response, all before the deadline. Its trace bounds how often
-// net/http sends the request. net/http repeats requests after a lost connection (HTTP/1.1) or after a reset stream or
-// GOAWAY (HTTP/2), and checkRetry would not know. It never repeats a request whose body it cannot rewind, so a body here
-// has no GetBody. It may repeat a request without a body: see writeTrace.
+// attempt sends the request once and reads the whole response, all before the deadline.
+//
+// The trace of the attempt limits how often net/http sends the request. net/http repeats requests
+// after a lost connection (HTTP/1.1), and after a reset stream or a GOAWAY (HTTP/2). checkRetry
+// does not see these repetitions. net/http never repeats a request whose body it cannot rewind, so
+// a body here has no GetBody. net/http may repeat a request without a body; see writeTrace.
 func (r *run) attempt(req *http.Request, deadline time.Time) (out Outcome, response *http.Response) {
 	call := req.Context()
 	ctx, cancel := context.WithDeadline(call, deadline)

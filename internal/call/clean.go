@@ -10,19 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// This file makes foreign text safe for errors and logs.
+// This file makes text from the service safe for errors and logs.
 
 const (
 	maxMessage = 200
-	// MaxSearched is how much of a text is searched, without runs of blanks. It bounds the memory that this takes.
+	// MaxSearched is how much of a text is searched. Runs of blanks count as one blank. MaxSearched
+	// limits the memory for the search.
 	MaxSearched = 8 << 10
-	// minKey is the length of the shortest API key that is redacted. Real keys are longer. A shorter one, in a test, would
-	// also match parts of ordinary words.
+	// minKey is the length of the shortest API key that is redacted. Real keys are longer. A
+	// shorter key, as in a test, would also match parts of ordinary words.
 	minKey = 8
 )
 
-// What is replaced, in this order: links with a scheme, of the same scheme or with a host's name and a path; query
-// strings and fragments with a parameter, even without their first character; and mail addresses.
+// The texts that are replaced, in this order:
+//
+//  1. links with a scheme
+//  2. links without a scheme that begin with //
+//  3. links without a scheme that begin with a host name and have a path
+//  4. query strings and fragments with a parameter, even without their first character
+//  5. mail addresses
 var foreignTexts = []struct {
 	pattern     *regexp.Regexp
 	replacement string
@@ -35,8 +41,9 @@ var foreignTexts = []struct {
 	{regexp.MustCompile(`[^\s@"<>(),:;]+@[^\s@"'<>(),:;]+`), "[email]"},
 }
 
-// CleanText removes invisible characters first, because they could hide a key or an address from the patterns. It looks
-// for the key before and after the one decoding, as a key may look like an escape.
+// CleanText returns s without keys, links, query strings and mail addresses. First it removes
+// invisible characters, because they could hide a key or an address from the patterns. It searches
+// for the key before and after it decodes escapes, because a key may look like an escape.
 func CleanText(s string, key Secret) string {
 	s = replaceKey(visible(s), key.Reveal())
 	s = replaceKey(decodeText(s), key.Reveal())
@@ -53,7 +60,8 @@ func CleanText(s string, key Secret) string {
 	return s[:cut] + "…"
 }
 
-// visible returns the beginning of s, up to the end of a word, without what cannot be printed and with single blanks.
+// visible returns the beginning of s, up to the end of a word. It drops characters that cannot be
+// printed, and replaces runs of blanks with one blank.
 func visible(s string) string {
 	var b strings.Builder
 	blank := false
@@ -72,7 +80,7 @@ func visible(s string) string {
 		if b.Len() > MaxSearched {
 			s = b.String()[:MaxSearched]
 			if last := strings.LastIndexByte(s, ' '); last > 0 {
-				s = s[:last] // a word that is cut in two would not be found
+				s = s[:last] // the patterns would not match a word that is cut in two
 			}
 			return s
 		}
@@ -80,7 +88,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// replaceKey finds the key in any case of its letters. Most texts do not have it, and are spared the pattern.
+// replaceKey replaces the key in any letter case. Most texts do not contain the key, so it compiles
+// no pattern for them.
 func replaceKey(s, key string) string {
 	if len(key) < minKey || !strings.Contains(strings.ToLower(s), strings.ToLower(key)) {
 		return s
@@ -88,10 +97,11 @@ func replaceKey(s, key string) string {
 	return regexp.MustCompile("(?i)"+regexp.QuoteMeta(key)).ReplaceAllLiteralString(s, "[key]")
 }
 
-// escapes are those of JSON and JavaScript, HTML and URLs.
+// escapes matches the escapes of JSON, JavaScript, HTML and URLs.
 var escapes = regexp.MustCompile(`(?i)\\+(/|u[0-9a-f]{4}|x[0-9a-f]{2})|&#?[0-9a-z]{1,8};|%[0-9a-f]{2}`)
 
-// decodeText decodes escapes of printable ASCII. Blanks, quotes and brackets stay encoded: they would cut a link short.
+// decodeText decodes escapes of printable ASCII characters. Blanks, quotes and brackets stay
+// encoded, because they would end a link too early.
 func decodeText(s string) string {
 	return escapes.ReplaceAllStringFunc(s, func(escape string) string {
 		decoded := escape
@@ -114,10 +124,10 @@ func decodeText(s string) string {
 	})
 }
 
-// tokenText is in no word: a code that has it holds a secret.
+// tokenText occurs in no word, so a code that contains it contains a secret.
 var tokenText = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
 
-// CleanCode drops a code that CleanText would change, or that holds a token.
+// CleanCode returns code, or "" if CleanText would change the code or the code contains a token.
 func CleanCode(code string, key Secret) string {
 	if CleanText(code, key) != code || tokenText.MatchString(code) {
 		return ""

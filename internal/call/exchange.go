@@ -12,13 +12,15 @@ import (
 	"time"
 )
 
-// The bytes that are read of a success's body, and of any other, and of the rest that is read to keep the connection.
+// The limits of reading a response, in bytes: the body of a success, any other body, and the rest
+// that is read so that the connection can be reused.
 const (
 	maxAnswer = 32 << 20
 	MaxError  = 64 << 10
 )
 
-// header is made for each attempt: a transport may add to it, and may still read it after it has returned.
+// header makes a header for each attempt, because a transport may add to the header and may still
+// read it after it has returned.
 func (r *run) header() http.Header {
 	values := []string{"application/json", r.UserAgent, r.Key.Reveal(), r.ID}
 	h := http.Header{
@@ -39,28 +41,29 @@ func (r *run) header() http.Header {
 	return h
 }
 
-// exchange hands the request to the transport and reads the response. The response that it returns has no body any longer.
+// exchange passes the request to the transport and reads the response. The returned response has an
+// empty body.
 func (r *run) exchange(req *http.Request) (Outcome, *http.Response) {
 	transport := r.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
 	resp, err := transport.RoundTrip(req)
-	if err == nil && (resp == nil || resp.StatusCode == 0) { // an easy mistake in a fake
+	if err == nil && (resp == nil || resp.StatusCode == 0) { // a common error in a fake transport
 		err = errors.New("the Transport returned neither an answer with a status nor an error")
 	}
 	if err != nil {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
-			err = urlErr.Err // its text holds the URL with the query
+			err = urlErr.Err // the text of urlErr contains the URL with the query
 		}
 		return Outcome{Err: err}, nil
 	}
 	out := Outcome{Status: resp.StatusCode, Header: resp.Header}
 	body := resp.Body
-	if resp.Body = http.NoBody; body == nil { // which http.Client accepts from a fake too
+	if resp.Body = http.NoBody; body == nil { // http.Client accepts a nil body from a fake transport too
 		body = http.NoBody
 	}
-	if out.Status < 200 { // a 101 hands over the connection: its body may never end, not even with the context
+	if out.Status < 200 { // a 101 hands over the connection, so its body may never end, not even with the context
 		body.Close()
 		return out, resp
 	}
@@ -70,7 +73,7 @@ func (r *run) exchange(req *http.Request) (Outcome, *http.Response) {
 	}
 	out.Body, err = readBody(body, resp.ContentLength, limit)
 	switch {
-	case out.Status/100 != 2: // the status says enough, however much of the body came
+	case out.Status/100 != 2: // the status is sufficient, even if the body is incomplete
 		out.Body = out.Body[:min(int64(len(out.Body)), limit)]
 	case err != nil:
 		out.Err = err
@@ -80,7 +83,7 @@ func (r *run) exchange(req *http.Request) (Outcome, *http.Response) {
 	return out, resp
 }
 
-// NoAnswerText is the text of an error about an attempt that has an Err.
+// NoAnswerText returns the text of an error for an outcome with an Err.
 func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	switch {
 	case o.timedOut:
@@ -104,7 +107,7 @@ func readBody(body io.ReadCloser, announced, limit int64) ([]byte, error) {
 	buf.Grow(int(min(max(announced, 0), 1<<20)) + bytes.MinRead)
 	_, err := buf.ReadFrom(io.LimitReader(body, limit+1))
 	if err == nil && int64(buf.Len()) > limit {
-		_, _ = io.CopyN(io.Discard, body, MaxError) // an error here costs only the connection
+		_, _ = io.CopyN(io.Discard, body, MaxError) // after an error here, only the connection is lost
 	}
 	return buf.Bytes(), err
 }

@@ -15,29 +15,31 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// retryStatuses are the answers after which a repeatable operation is tried again.
+// retryStatuses are the response statuses after which a repeatable operation is tried again.
 var retryStatuses = []int{
 	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
 	http.StatusServiceUnavailable, http.StatusGatewayTimeout,
 }
 
-// Class says when an attempt may be repeated; see the table in the documentation of package signforms.
+// Class determines when an attempt may be repeated; see the table in the documentation of package
+// signforms.
 type Class uint8
 
 // The classes of operations.
 const (
 	Safe          Class = iota // reads: net/http may repeat them too
 	Idempotent                 // void
-	NotRepeatable              // sends mail, or a Client.Do that is no GET: repeated only when the service provably did not accept it
+	NotRepeatable              // sends mail, or Client.Do with a method other than GET: repeated only if the service provably did not accept it
 )
 
-// retriable reports whether a failed attempt may be followed by another, as the documentation of package signforms
-// says. Which request was provably not written, trace.go tells, and call.go where the store took the whole attempt. A
-// context that has ended needs no case: the loop stops then.
+// retriable reports whether a failed attempt may be followed by another, as the documentation of
+// package signforms describes. The file trace.go proves that a request was not written; call.go
+// proves it if the store used up the time of the attempt. A context that has ended needs no case,
+// because the loop stops then.
 func (o Outcome) retriable(class Class) bool {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](o.Err)
 	switch {
-	case o.tooLarge || untrusted: // will not get better
+	case o.tooLarge || untrusted: // another attempt would fail too
 		return false
 	case class == NotRepeatable:
 		return o.unaccepted || o.Status == http.StatusTooManyRequests
@@ -47,9 +49,12 @@ func (o Outcome) retriable(class Class) bool {
 	return slices.Contains(retryStatuses, o.Status)
 }
 
-// checkRetry decides whether there is another attempt, and how long to wait for it, by the outcome of the last one. Its
-// arguments do not count: a response has been read, and an error of net/http's Client may quote the URL. A success is
-// repeated where Request.Again asks for it, as for a void whose response leaves a doubt.
+// checkRetry decides whether another attempt follows, and sets how long to wait for it. It uses the
+// outcome of the last attempt and ignores its arguments: the response has been read already, and an
+// error of net/http's Client may quote the URL.
+//
+// A success is repeated if Request.Again returns true, as for a void whose response does not show
+// that the document is void.
 func checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	r := ctx.Value(runKey{}).(*run)
 	again := r.last.Success() && r.Again != nil && r.Again(r.last)
@@ -61,9 +66,13 @@ func checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 	return r.wait <= r.RetryWaitMax && (!ok || time.Until(deadline) > r.wait), nil
 }
 
-// nextWait returns how long to wait before the next attempt: Retry-After, or else full jitter, and at least half of
-// RetryWaitMin. A reminder that was answered 429 has closed the budget: the next attempt waits for a slot, at most
-// Request.MaxWait. By default that is 0, and the call ends with the 429, unless its Retry-After is 0.
+// nextWait returns how long to wait before the next attempt. The wait is the Retry-After of the
+// response. Without one, it is a random time up to a limit that doubles with each attempt, and at
+// least half of RetryWaitMin.
+//
+// A 429 response to a reminder has closed the budget. The next attempt then waits for a slot, at
+// most Request.MaxWait. By default MaxWait is 0, and the call ends with the 429 unless its
+// Retry-After is 0.
 func (r *run) nextWait() time.Duration {
 	least, most := r.RetryWaitMin/2, r.RetryWaitMax
 	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {
@@ -77,22 +86,23 @@ func (r *run) nextWait() time.Duration {
 	}
 	ceiling := r.RetryWaitMin
 	for i := 1; i < r.last.Attempts; i++ {
-		ceiling += min(ceiling, most-ceiling) // doubled without overflow
+		ceiling += min(ceiling, most-ceiling) // doubles without overflow
 	}
 	return least + rand.N(ceiling-least)
 }
 
-// maxRetryAfter bounds what a Retry-After says.
+// maxRetryAfter is the longest wait that a Retry-After can cause.
 const maxRetryAfter = 24 * time.Hour
 
 var secondsText = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 
-// RetryAfter reads both forms of Retry-After. Decimals are rounded up. A number of 1e9 or more is a Unix time, which has
-// no meaning here. A date counts from the response's own Date, whatever the local clock says.
+// RetryAfter reads both forms of Retry-After. Decimals are rounded up. A number of 1e9 or more is
+// ignored, because it is a Unix time. A date is compared with the Date of the response; the local
+// clock is used only if there is no Date.
 func RetryAfter(h http.Header) (time.Duration, bool) {
 	v := h.Get("Retry-After")
 	if secondsText.MatchString(v) {
-		seconds, _ := strconv.ParseFloat(v, 64) // beyond its range it is infinite
+		seconds, _ := strconv.ParseFloat(v, 64) // a number out of range becomes infinite
 		if seconds >= 1e9 {
 			return 0, false
 		}

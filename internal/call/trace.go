@@ -13,36 +13,41 @@ import (
 	"time"
 )
 
-// writeTrace finds out from net/http's trace, and from reads of the body, whether anything of a request was written. It
-// stops the request before it is sent too often, or after its deadline: a process that was suspended in the middle of a
-// send does not deliver it when it goes on. Its hooks may run after the transport has returned.
+// writeTrace determines whether any byte of a request was written. It uses net/http's trace and
+// observes the reads of the body. It also stops the request before it is sent too often, and after
+// its deadline. So a process that was suspended in the middle of a send does not deliver the
+// request when it resumes. The hooks of writeTrace may run after the transport has returned.
 //
-// Other requests of the transport that use the call's context report to it too, such as one for a token. So does a
-// rehearsal: httputil.DumpRequestOut, or Write of a clone. Nothing shows for certain whose write it is, because a
-// transport may send the call in another form and over connections of its own. So every write counts against the proof
-// that nothing was written. A sending is only a header with an x-request-id on a connection that has a remote address.
+// Other requests that use the call's context report to the trace too. Such a request may fetch a
+// token, for example. A rehearsal reports to it as well: httputil.DumpRequestOut, or Write of a
+// clone. The trace cannot show for certain which request a write belongs to, because a transport
+// may change the request and use connections of its own. So every write counts against the proof
+// that nothing was written.
+//
+// Only a header with an x-request-id on a connection that has a remote address counts as sending
+// the request.
 type writeTrace struct {
 	most     int // how often the request may be sent
 	deadline time.Time
-	cancel   context.CancelFunc // ends the context of the request
+	cancel   context.CancelFunc // cancels the context of the request
 
 	mu          sync.Mutex
 	gettingConn bool
 	gotConn     bool
-	copied      bool // the transport may have a copy of the request's contents: its body was read, or it has none
-	wrote       bool // by any request
-	connFree    bool // a connection with a remote address was got, and no header was begun since
-	onNetwork   bool // the header that was begun last goes to such a connection
-	http2       bool // and is one of HTTP/2
-	headers     int  // how many were begun on such connections, and how many of these have an x-request-id
+	copied      bool // the transport may have a copy of the request: its body was read, or it has no body
+	wrote       bool // any request wrote something
+	connFree    bool // a connection with a remote address was found, and no header was begun since then
+	onNetwork   bool // the header that was begun last is for such a connection
+	http2       bool // and the connection uses HTTP/2
+	headers     int  // how many headers were begun on such connections, and how many of these have an x-request-id
 	sent        int
-	bodyRead    chan struct{} // closed when the body was read after a sending, so that net/http cannot repeat it; nil without a body
+	bodyRead    chan struct{} // closed when the body was read after the request was sent, so that net/http cannot repeat it; nil if there is no body
 	stopped     error         // why the request was stopped
-	shut        bool          // it was stopped at its first connection, after the deadline: nothing is written from then on
+	shut        bool          // the request was stopped at its first connection, after the deadline; nothing is written from then on
 }
 
-// maxReads bounds how often net/http may send a read in one attempt. Without a bound, it repeats a request for as long
-// as a service resets each stream with PROTOCOL_ERROR.
+// maxReads is how often net/http may send a read in one attempt. Without this limit, net/http would
+// repeat a request as long as a service resets each stream with PROTOCOL_ERROR.
 const maxReads = 3
 
 var (
@@ -53,7 +58,8 @@ var (
 	errReadTooOften = fmt.Errorf("the request was sent %d times and each time lost without a response", maxReads)
 )
 
-// context returns ctx with the trace in it. The trace calls cancel, which must end ctx, to stop the request.
+// context returns ctx with the trace in it. To stop the request, the trace calls cancel, which must
+// end ctx.
 func (t *writeTrace) context(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:          func(string) { t.note(&t.gettingConn) },
@@ -64,26 +70,27 @@ func (t *writeTrace) context(ctx context.Context) context.Context {
 	})
 }
 
-// note may be called under a lock of net/http.
+// note sets happened. net/http may hold a lock while it calls note.
 func (t *writeTrace) note(happened *bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	*happened = *happened || !t.shut
 }
 
-// late reports whether the deadline has passed by the monotonic clock or by the wall clock. The monotonic clock stands
-// still while the machine is suspended.
+// late reports whether the deadline has passed by the monotonic clock or by the wall clock. The
+// monotonic clock stops while the machine is suspended.
 func (t *writeTrace) late() bool {
 	now := time.Now()
 	return !t.deadline.IsZero() && (!now.Before(t.deadline) || !now.Round(0).Before(t.deadline.Round(0)))
 }
 
-// bodyTime is how long a connection for another request may have to wait until the body of this one is read. net/http
-// reads it right after it has written the header.
+// bodyTime is how long a connection for another request waits at most for the body of this request
+// to be read. net/http reads the body right after it has written the header.
 const bodyTime = 100 * time.Millisecond
 
-// foundConn stops a request whose deadline has passed, or that was sent as often as it may be, unless its body was read
-// since: then the connection is for another request. HTTP/2 may repeat a request without a call of GetConn, on a
+// foundConn stops a request whose deadline has passed, or that was already sent as often as
+// allowed. If the body was read since the last send, the connection is for another request, and
+// foundConn does not stop it. HTTP/2 may repeat a request without a call of GetConn, on a
 // connection made for another call. A connection without a remote address belongs to a rehearsal.
 func (t *writeTrace) foundConn(info httptrace.GotConnInfo) {
 	onNetwork := info.Conn != nil && info.Conn.RemoteAddr() != nil
@@ -108,8 +115,8 @@ func (t *writeTrace) foundConn(info httptrace.GotConnInfo) {
 		}
 	}
 	t.stop(why)
-	// HTTP/2 checks the context before it writes, HTTP/1.1 does not. Without TLS the protocol of a first connection is
-	// not known, so it is closed.
+	// HTTP/2 checks the context before it writes, HTTP/1.1 does not. Without TLS, the protocol of a
+	// new connection is not known yet, so the connection is closed.
 	if secure, ok := info.Conn.(*tls.Conn); !http2 && !(ok && secure.ConnectionState().NegotiatedProtocol == "h2") {
 		_ = info.Conn.Close()
 	}
@@ -137,9 +144,12 @@ func (t *writeTrace) wroteField(name string, _ []string) {
 	}
 }
 
-// fencedBody is a request's body, which cannot be read after the deadline. Its last byte has a Read of its own: a large
-// part that was read just before the process was suspended is not the end of the request. A Read is noted: it may be for
-// a log, for a copy that is sent unseen, or to write the body.
+// fencedBody is the body of a request, which cannot be read after the deadline. The last byte of
+// the body is returned by a separate Read. So a large part that was read just before the process
+// was suspended does not complete the request.
+//
+// Every Read is recorded, because it may be for a log, for a copy that is sent without a trace, or
+// for the request itself.
 type fencedBody struct {
 	rest  *bytes.Reader
 	trace *writeTrace
@@ -172,21 +182,27 @@ func (t *writeTrace) readBody() {
 	}
 }
 
-// goAwayText is the error of net/http in Go 1.26 for a request with a body whose stream is above the last one that a
-// GOAWAY names. The service did not process such a stream (RFC 9113, section 6.8).
+// goAwayText is the error of net/http in Go 1.26 for a request with a body whose stream is above
+// the last stream that a GOAWAY names. The service did not process such a stream (RFC 9113, section
+// 6.8).
 const goAwayText = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] " +
 	"after Request.Body was written" + bodyAdvice
 
-// bodyAdvice is the end of errors of net/http. It is for whoever made the request.
+// bodyAdvice is the end of some errors of net/http. It addresses the code that made the request.
 const bodyAdvice = "; define Request.GetBody to avoid this error"
 
-// judge adds to an outcome what the trace found out. Its ctx is that of the attempt.
+// judge adds the results of the trace to an outcome. ctx is the context of the attempt.
 //
-// There are two proofs that the service did not accept the request. One is goAwayText, if no other request was sent. The
-// other is that nothing was written. The transport reported that it looked for a connection, so it reports what it does;
-// and it got none (resolving, dialling or the TLS handshake failed), or got one and wrote nothing, as after errLate. A
-// transport that was stopped by a context after it got a connection proves nothing: its write loop may still run. Nor does a transport that
-// may have a copy of the request's contents, and may have sent that without a trace.
+// There are two proofs that the service did not accept the request:
+//
+//   - The error is goAwayText, and no other request was sent.
+//   - Nothing was written. The transport reported that it wanted a connection, so it reports its
+//     work to the trace. It got no connection because resolving, dialling or the TLS handshake
+//     failed; or it got a connection and wrote nothing, as after errLate.
+//
+// Two cases prove nothing. If a context stopped the transport after it got a connection, its write
+// loop may still run. If the transport may have a copy of the request, it may have sent the copy
+// without a trace.
 func (t *writeTrace) judge(ctx context.Context, out Outcome) Outcome {
 	if out.Err == nil {
 		return out
@@ -206,7 +222,8 @@ func (t *writeTrace) judge(ctx context.Context, out Outcome) Outcome {
 	return out
 }
 
-// isReasonPhrase reports whether text is that of a status. net/http returns nothing else of a CONNECT that was refused.
+// isReasonPhrase reports whether text is the reason phrase of a status. If a proxy refuses a
+// CONNECT, net/http returns only that phrase.
 func isReasonPhrase(text string) bool {
 	for status := 300; status < 600; status++ {
 		if text != "" && text == http.StatusText(status) {

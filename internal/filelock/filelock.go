@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// ErrLocked is the error of [Try] when another process, or another open file of this one, holds the lock.
+// ErrLocked is the error of [Try] if another process holds the lock, or another open file of this
+// process.
 var ErrLocked = errors.New("in use by another process")
 
 // Try locks a file, or returns ErrLocked at once. Closing the file unlocks it.

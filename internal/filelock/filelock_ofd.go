@@ -13,11 +13,11 @@ import (
 // setlk is the command F_OFD_SETLK of fcntl, which package syscall does not name.
 var setlk = map[string]int{"linux": 37, "darwin": 90}[runtime.GOOS]
 
-// far is an offset beyond the bytes of every program's locks.
+// far is an offset after all bytes that any program locks.
 const far = 1 << 62
 
-// tryContent takes a lock of the open file description. A lock of flock would exclude the locks of fcntl on macOS and on
-// network file systems: SQLite in this process would wait for it.
+// tryContent takes a lock of the open file description. A lock of flock would exclude the locks of
+// fcntl on macOS and on network file systems, and SQLite in this process would wait for it.
 func tryContent(f *os.File, alone bool) error {
 	kind := int16(syscall.F_RDLCK)
 	if alone {

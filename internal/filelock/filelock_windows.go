@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// What package syscall does not name.
+// Constants that package syscall does not define.
 const (
 	failImmediately = 0x1
 	exclusive       = 0x2
@@ -24,7 +24,7 @@ func tryContent(f *os.File, alone bool) error {
 		flags |= exclusive
 	}
 	const all = ^uint32(0)
-	// Lock a byte far beyond the content, because Windows lets no other process read locked bytes.
+	// Lock a byte far after the content, because Windows lets no other process read locked bytes.
 	at := syscall.Overlapped{Offset: all - 1, OffsetHigh: all >> 1}
 	ok, _, err := lockFileEx.Call(f.Fd(), flags, 0, 1, 0, uintptr(unsafe.Pointer(&at)))
 	switch {

@@ -1,5 +1,6 @@
-// Package jsjson prints JSON as JavaScript does: [Normalize] is JSON.stringify(JSON.parse(text)), exactly. The service
-// signs what JSON.stringify prints. So a body that a proxy reformatted can still be verified.
+// Package jsjson prints JSON as JavaScript does. [Normalize] is exactly
+// JSON.stringify(JSON.parse(text)). The service signs the output of JSON.stringify, so a body that
+// a proxy has reformatted can still be verified.
 package jsjson
 
 import (
@@ -11,19 +12,25 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// Normalize appends to dst what JSON.stringify(JSON.parse(body)) prints in JavaScript, where body is UTF-8 as Node.js
-// reads it. It returns an error, and dst unchanged, when JSON.parse throws, when more than jsonscan.MaxDepth levels are
-// open, when more than maxCostly numbers are costly to read, and when the body has more than 2 GiB.
+// Normalize appends to dst the text that JSON.stringify(JSON.parse(body)) prints in JavaScript.
+// body is read as UTF-8, as Node.js reads it.
 //
-// The time is linear in the body's length, except for sorting keys that are array indices. The output is at most five
-// times as long as the body, plus one byte (1e20 prints 21 digits).
+// Normalize returns an error, and dst unchanged, in these cases:
+//
+//   - JSON.parse throws.
+//   - More than jsonscan.MaxDepth levels are open.
+//   - More than maxCostly numbers are costly to read.
+//   - The body has more than 2 GiB.
+//
+// The time is linear in the length of the body, except for sorting keys that are array indices. The
+// output is at most five times as long as the body, plus one byte (1e20 prints 21 digits).
 func Normalize(dst, body []byte) ([]byte, error) {
 	src := wellFormed(body)
 	if len(src) > math.MaxInt32 {
 		return dst, errTooLong
 	}
 	n := normalizer{src: src, scan: jsonscan.New(src), out: dst}
-	n.open = make([]property, 0, bytes.Count(src, []byte{':'})) // as many at most
+	n.open = make([]property, 0, bytes.Count(src, []byte{':'})) // the number of colons is an upper limit
 	n.survey()
 	n.scan.End()
 	if err := n.scan.Err(); err != nil {
@@ -42,22 +49,23 @@ var (
 	errTooCostly = errors.New("too many numbers of many digits or at the limits of the range")
 )
 
-// normalizer reads a document twice. survey checks it and finds the objects whose members JavaScript orders otherwise;
-// value prints it. Each member is printed once, in its final place, so that nested disorder costs no more than flat
-// disorder.
+// normalizer reads a document twice. The first pass, survey, checks the document and finds the
+// objects whose members have a different order in JavaScript. The second pass, value, prints the
+// document. Each member is printed once, in its final position, so that nested disorder costs no
+// more than flat disorder.
 type normalizer struct {
 	src     []byte
 	scan    jsonscan.Scanner
 	out     []byte
-	open    []property // of the objects being surveyed, outer ones first
+	open    []property // properties of the objects being surveyed, outer objects first
 	objects []int32    // for each object, in the order of the text: 0, or 1 + its index in orders
 	orders  []order
-	sorted  []property // of the objects in orders
+	sorted  []property // properties of the objects in orders
 	keys    []byte     // keys with escapes, as JSON.stringify prints them
-	next    int        // value: the index in objects of the next object
+	next    int        // used by value: the index in objects of the next object
 	repeats repeats
-	digits  []byte // value: of the number being read
-	costly  int    // value: how many costly numbers there were
+	digits  []byte // used by value: the digits of the number being read
+	costly  int    // used by value: how many costly numbers there were
 	err     error
 }
 
@@ -66,11 +74,12 @@ type property struct {
 	keyStart, keyEnd int32  // offsets in src; when keyStart is negative, it is the complement of an offset in keys
 	value            int32  // the value's offset in src
 	object           int32  // how many objects start before the value
-	index            uint32 // the key as an array index, else notIndex
+	index            uint32 // the key as an array index, or notIndex
 }
 
-// order says how to print an object whose members are not printed in the order of the text. Its members are
-// sorted[from:to]. After it the text continues at offset end with the object of index objects.
+// order describes how to print an object whose members are not printed in the order of the text.
+// Its members are sorted[from:to]. After the object, the text continues at offset end, and the next
+// object has the index objects.
 type order struct{ from, to, end, objects int }
 
 func (n *normalizer) survey() {
@@ -120,7 +129,7 @@ func (n *normalizer) property(t jsonscan.Text) property {
 	return p
 }
 
-// key returns a key as JSON.stringify prints it, without quotes: equal keys have equal bytes.
+// key returns a key as JSON.stringify prints it, without quotes. Equal keys have equal bytes.
 func (n *normalizer) key(p property) []byte {
 	if p.keyStart < 0 {
 		return n.keys[^p.keyStart:p.keyEnd]
@@ -197,9 +206,9 @@ func (n *normalizer) text(t jsonscan.Text) {
 	n.out = append(n.out, '"')
 }
 
-// wellFormed returns body if it is UTF-8. Otherwise it returns a copy with U+FFFD for each maximal part of an
-// incomplete character and for each byte that starts none. That is WHATWG's rule, which Node.js follows; Go replaces
-// byte by byte.
+// wellFormed returns body if it is UTF-8. Otherwise it returns a copy in which U+FFFD replaces each
+// maximal part of an incomplete character, and each byte that starts no character. This is the rule
+// of WHATWG, which Node.js follows; Go replaces byte by byte.
 func wellFormed(body []byte) []byte {
 	if utf8.Valid(body) {
 		return body
@@ -218,7 +227,7 @@ func wellFormed(body []byte) []byte {
 
 // cutShort returns how many bytes of the ill-formed sequence at the start of b become one U+FFFD.
 func cutShort(b []byte) int {
-	size, lo, hi := 0, byte(0x80), byte(0xBF) // of the second byte
+	size, lo, hi := 0, byte(0x80), byte(0xBF) // lo and hi are the range of the second byte
 	switch c := b[0]; {
 	case 0xC2 <= c && c <= 0xDF:
 		size = 2

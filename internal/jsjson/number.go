@@ -23,7 +23,8 @@ func (n *normalizer) scalar(raw []byte) {
 	n.out = appendNumber(n.out, d.float())
 }
 
-// isPlainInteger reports whether a number is an integer of at most 15 digits, which is printed as it was written.
+// isPlainInteger reports whether a number is an integer of at most 15 digits, which is printed
+// unchanged.
 func isPlainInteger(raw []byte) bool {
 	if raw[0] == '-' {
 		raw = raw[1:]
@@ -42,16 +43,17 @@ func isPlainInteger(raw []byte) bool {
 	return true
 }
 
-// decimal is ±0.digits × 10^point. Neither the first nor the last digit is 0; zero has no digits.
+// decimal is ±0.digits × 10^point. The first digit and the last digit are not 0; the number zero
+// has no digits.
 type decimal struct {
 	negative bool
 	digits   []byte
 	point    int64
 }
 
-// maxDigits is how many digits can decide which double is nearest; of further digits it only matters whether all are 0.
-// strconv.ParseFloat gets no more digits, because in Go 1.26 it miscounts an integer's digits from the 801st on, and
-// exponents of six digits.
+// maxDigits is how many digits can decide which double is nearest. For further digits, it only
+// matters whether all of them are 0. strconv.ParseFloat gets at most maxDigits digits, because in
+// Go 1.26 it counts wrongly from the 801st digit of an integer on, and exponents of six digits.
 const maxDigits = 768
 
 // parseDecimal parses a valid number. It appends the digits to dst.
@@ -65,7 +67,7 @@ func parseDecimal(dst, raw []byte) decimal {
 		d.point = exponent(raw[e+1:])
 		raw = raw[:e]
 	}
-	whole, more := int64(1), false // whole is 0 after the full stop
+	whole, more := int64(1), false // 0 after the full stop, 1 before it
 	for _, c := range raw {
 		switch {
 		case c == '.':
@@ -87,7 +89,8 @@ func parseDecimal(dst, raw []byte) decimal {
 	return d
 }
 
-// exponent reads what follows the e of a number. It stops counting where no document has enough digits to compensate.
+// exponent reads the text after the e of a number. It stops counting at a value for which no
+// document has enough digits to compensate.
 func exponent(raw []byte) (n int64) {
 	negative := raw[0] == '-'
 	if negative || raw[0] == '+' {
@@ -102,15 +105,18 @@ func exponent(raw []byte) (n int64) {
 	return n
 }
 
-// tiny reports that the nearest double is 0, huge that it is infinite, where the size of the number alone shows it.
+// tiny reports that the nearest double is 0, if the magnitude of the number alone shows it. huge
+// reports that the nearest double is infinite.
 func (d *decimal) tiny() bool { return len(d.digits) == 0 || d.point < -323 }
 func (d *decimal) huge() bool { return len(d.digits) > 0 && d.point > 309 }
 
-// maxCostly bounds how many numbers of one document may be costly to read: each takes 15 microseconds, a thousand times
-// as long as others. JSON.stringify prints no such number between 1e-307 and 1e308.
+// maxCostly is how many numbers of one document may be costly to read. Each takes 15 microseconds,
+// a thousand times as long as other numbers. JSON.stringify prints no such number between 1e-307
+// and 1e308.
 const maxCostly = 100
 
-// costly reports whether strconv.ParseFloat may have to read the number by arithmetic on all its digits.
+// costly reports whether strconv.ParseFloat may have to read the number with arithmetic on all its
+// digits.
 func (d *decimal) costly() bool {
 	return !d.tiny() && !d.huge() && (len(d.digits) > 19 || d.point < -306 || d.point > 308)
 }
@@ -124,7 +130,7 @@ func (d *decimal) float() float64 {
 		return math.Inf(1)
 	}
 	text := strconv.AppendInt(append(d.digits, 'e'), d.point-int64(len(d.digits)), 10)
-	// The only error left is a number out of range, which comes with the infinity.
+	// The only remaining error is a number out of range, for which ParseFloat returns infinity.
 	f, _ := strconv.ParseFloat(string(text), 64)
 	if d.negative {
 		f = -f
@@ -132,7 +138,8 @@ func (d *decimal) float() float64 {
 	return f
 }
 
-// appendNumber appends f as JSON.stringify prints it: by JavaScript's Number::toString, or null when it is not finite.
+// appendNumber appends f as JSON.stringify prints it: by JavaScript's Number::toString, or as null
+// if f is not finite.
 func appendNumber(dst []byte, f float64) []byte {
 	switch abs := math.Abs(f); {
 	case math.IsInf(f, 0):

@@ -8,9 +8,10 @@ import (
 	"slices"
 )
 
-// appendSorted appends an object's properties in JavaScript's order: array indices ascending, then the others as they
-// first occurred. A key that occurs twice has its last value, in its first place. It appends nothing when the
-// properties are in that order.
+// appendSorted appends an object's properties in JavaScript's order. Array indices come first, in
+// ascending order, and then the other keys in the order of their first occurrence. A key that
+// occurs twice has its last value, in its first position. appendSorted appends nothing if the
+// properties are already in that order.
 func (n *normalizer) appendSorted(dst, given []property) []property {
 	repeated := n.repeated(given)
 	if !repeated && slices.IsSortedFunc(given, byIndex) {
@@ -39,7 +40,8 @@ func (n *normalizer) appendSorted(dst, given []property) []property {
 
 func byIndex(a, b property) int { return cmp.Compare(a.index, b.index) }
 
-// notIndex is the index of keys that are not array indices: they come after those that are.
+// notIndex is the index of keys that are not array indices. These keys come after the array
+// indices.
 const notIndex = math.MaxUint32
 
 // arrayIndex returns the number of a key that JavaScript sorts before other keys: "0" to "4294967294" without leading
@@ -64,7 +66,7 @@ type repeats struct {
 	kept  []property
 }
 
-// repeatsLinear bounds the properties that are compared pairwise, without the table.
+// repeatsLinear is the number of properties up to which all pairs are compared, without the table.
 const repeatsLinear = 8
 
 var repeatsSeed = maphash.MakeSeed()
@@ -89,8 +91,8 @@ func (n *normalizer) repeated(given []property) bool {
 	return false
 }
 
-// firstOfEach returns one property for each key: at the place of the first, with the value of the last. The result is
-// valid until the next call.
+// firstOfEach returns one property for each key, at the position of its first occurrence and with
+// the value of its last. The result is valid until the next call.
 func (n *normalizer) firstOfEach(given []property) []property {
 	n.repeats.reset(len(given))
 	kept := n.repeats.kept[:0]
@@ -116,7 +118,8 @@ func (r *repeats) reset(n int) {
 	clear(r.table)
 }
 
-// place returns the index of the first property with the same key as list[i]. If that is list[i], it enters the table.
+// place returns the index of the first property with the same key as list[i]. If that index is i,
+// place adds the property to the table.
 func (n *normalizer) place(list []property, i int) int {
 	table, key := n.repeats.table, n.key(list[i])
 	mask := uint64(len(table) - 1)

@@ -7,8 +7,9 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// appendEscaped appends what JSON.stringify prints between the quotes for a string whose JSON text is raw. It escapes
-// only what must be escaped, in lower-case hexadecimal; half a surrogate pair must be.
+// appendEscaped appends what JSON.stringify prints between the quotes for a string whose JSON text
+// is raw. It escapes only the characters that need an escape, in lower-case hexadecimal. Half a
+// surrogate pair needs an escape.
 func appendEscaped(dst, raw []byte) []byte {
 	for len(raw) > 0 {
 		plain := bytes.IndexByte(raw, '\\')

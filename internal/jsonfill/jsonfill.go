@@ -1,11 +1,13 @@
-// Package jsonfill fills Go structs from a JSON object whose values may be of another kind than the struct expects.
+// Package jsonfill fills Go structs from a JSON object whose values may be of a different kind than
+// the struct expects.
 //
-// A value that does not fit is converted where that loses nothing, and left out otherwise, so that one odd field loses
-// neither its record nor the rest. Memory is bounded: Object adds up what it is about to allocate, and stops before it
-// would exceed the caller's bound.
+// A value that does not fit is converted if the conversion loses nothing, and is left out
+// otherwise. So one odd field loses neither its record nor the other records. Memory is bounded:
+// Object adds up its allocations in advance, and stops before they exceed the caller's limit.
 //
-// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill tag, or the entry of the
-// tag's name in the table of a [Decoder], changes how it is read, with options separated by commas:
+// A field is named by its json tag; fields of embedded structs count as the struct's own. A fill
+// tag, or the entry of the tag's name in the table of a [Decoder], changes how it is read, with
+// options separated by commas:
 //
 //	also=name  the field is read from this key too, where its own is missing or empty
 //	any        for a string: a value that is not a string is kept as its JSON
@@ -26,14 +28,14 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// ErrNotObject says that the document is not a JSON object.
+// ErrNotObject means that the document is not a JSON object.
 var ErrNotObject = errors.New("it is not a JSON object")
 
-// ErrTooMuch says that filling the structs would take more memory than the bound allows.
+// ErrTooMuch means that filling the structs would take more memory than the limit allows.
 var ErrTooMuch = errors.New("it would take too much memory: its records are many and nearly empty")
 
-// A Decoder has a table of options for fields, by the names in their json tags, so that exported structs need no fill
-// tags. Its plans for types are made once.
+// A Decoder has a table of options for fields, by the names in their json tags. With it, exported
+// structs need no fill tags. A Decoder makes the plan for each type once.
 type Decoder struct {
 	options map[string]string
 	plans   sync.Map // reflect.Type → plan
@@ -47,12 +49,13 @@ var plain = NewDecoder(nil)
 // Object is [Decoder.Object] without a table.
 func Object(doc []byte, limit int, targets ...any) error { return plain.Object(doc, limit, targets...) }
 
-// Object fills targets, pointers to structs, from doc. A key fills every target that has a field of its name, and a
-// repeated key fills it again. null never replaces another value, nor does the zero value of a string, boolean, integer
-// or time field. Keys match exactly.
+// Object fills targets, which are pointers to structs, from doc. A key fills every target that has
+// a field with its name, and a repeated key fills it again. null never replaces another value, and
+// neither does the zero value of a string, boolean, integer or time field. Keys match exactly.
 //
-// It allocates at most limit bytes beside doc. All of doc is read also when a list does not fit, so that the other
-// targets are filled when Object returns that error. A run of bytes that are not UTF-8 becomes U+FFFD.
+// Object allocates at most limit bytes in addition to doc. Object reads all of doc even if a list
+// does not fit, so that the other targets are filled when it returns that error. A run of bytes
+// that are not UTF-8 becomes U+FFFD.
 func (d *Decoder) Object(doc []byte, limit int, targets ...any) error {
 	f := filler{decoder: d, left: limit}
 	if !utf8.Valid(doc) {
@@ -65,7 +68,7 @@ func (d *Decoder) Object(doc []byte, limit int, targets ...any) error {
 	if f.scan.Next() != '{' {
 		return ErrNotObject
 	}
-	values := make([]reflect.Value, 0, 2) // of a constant size it is on the stack
+	values := make([]reflect.Value, 0, 2) // with a constant size, the slice is on the stack
 	for _, t := range targets {
 		values = append(values, reflect.ValueOf(t).Elem())
 	}
@@ -83,7 +86,7 @@ type filler struct {
 	src     []byte
 	scan    jsonscan.Scanner
 	left    int   // bytes that may still be allocated
-	err     error // the first; the walk goes on after it unless memory has run out
+	err     error // the first error; the walk continues after it unless memory has run out
 }
 
 // take counts an object of n bytes that is about to be allocated and reports whether there is room for it.
@@ -101,10 +104,10 @@ func (f *filler) take(n int) bool {
 	return true
 }
 
-// exhausted reports whether the walk has to end.
+// exhausted reports whether the memory limit ends the walk.
 func (f *filler) exhausted() bool { return f.left < 0 }
 
-// object fills structs from the object that comes next.
+// object fills structs from the next object.
 func (f *filler) object(targets ...reflect.Value) {
 	plans := make([]plan, 0, 2)
 	for _, t := range targets {
@@ -118,7 +121,7 @@ func (f *filler) object(targets ...reflect.Value) {
 		}
 		value, found := f.scan.Pos(), false
 		for i, t := range targets {
-			field, ok := plans[i][string(f.raw(key))] // in this form the text is not copied
+			field, ok := plans[i][string(f.raw(key))] // in this form the compiler does not copy the text
 			if !ok {
 				continue
 			}
@@ -146,7 +149,7 @@ func (f *filler) raw(t jsonscan.Text) []byte {
 	return jsonscan.Unescape(make([]byte, 0, len(content)), content)
 }
 
-// field fills one field from the value that comes next.
+// field fills one field from the next value.
 func (f *filler) field(v reflect.Value, field field) {
 	if field.also && !v.IsZero() {
 		f.scan.Skip()
@@ -168,7 +171,7 @@ func (f *filler) field(v reflect.Value, field field) {
 	}
 }
 
-// value reads the value that comes next and returns its JSON.
+// value reads the next value and returns its JSON.
 func (f *filler) value() []byte {
 	f.scan.Next()
 	start := f.scan.Pos()
@@ -184,7 +187,7 @@ func (f *filler) record(v reflect.Value) {
 	f.object(v)
 }
 
-// pointer leaves nil for what does not fit.
+// pointer fills a pointer. It leaves nil if the value does not fit.
 func (f *filler) pointer(v reflect.Value, field field) {
 	if start := f.scan.Next(); start == 'n' || field.elem == aRecord && start != '{' {
 		f.scan.Skip()
@@ -202,7 +205,7 @@ func (f *filler) pointer(v reflect.Value, field field) {
 	v.Set(p)
 }
 
-// list fills a slice. A record in the place of a list is a list of one.
+// list fills a slice. A record in place of a list counts as a list with one element.
 func (f *filler) list(v reflect.Value, field field) {
 	start := f.scan.Next()
 	switch {

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// plan says what fills the fields of a struct, by the names of keys.
+// plan maps the names of keys to the fields of a struct that they fill.
 type plan map[string]field
 
 type field struct {
-	name              string // of the key
+	name              string // name of the key
 	index             []int
-	kind, elem        kind // elem of lists and pointers
+	kind, elem        kind // elem is the kind of the elements of lists and pointers
 	also, any, strict bool
 }
 
@@ -40,7 +40,7 @@ func (d *Decoder) planOf(t reflect.Type) plan {
 
 func newPlan(t reflect.Type, options map[string]string) plan {
 	p := plan{}
-	for _, sf := range reflect.VisibleFields(t) { // those of embedded structs too
+	for _, sf := range reflect.VisibleFields(t) { // includes the fields of embedded structs
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		if name == "" || name == "-" {
 			continue

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// scalar sets a string, bool, int or time.Time from the next value, and reports whether there was one that fits.
+// scalar sets a string, bool, int or time.Time from the next value, and reports whether the value
+// fits.
 func (f *filler) scalar(v reflect.Value, field field) bool {
 	switch start := f.scan.Next(); start {
 	case '"':
@@ -52,9 +53,10 @@ func (f *filler) set(v reflect.Value, text []byte) bool {
 	}
 }
 
-// Int reads a whole number in any form, such as 2, 2.0 or 2e0. A form other than digits counts up to 2,147,483,647.
+// Int reads a whole number in any form, such as 2, 2.0 or 2e0. In a form other than digits, the
+// number may be at most 2,147,483,647.
 func Int(s string) (n int, ok bool) {
-	if s == "" { // the errors of strconv take memory
+	if s == "" { // an error of strconv would take memory
 		return 0, false
 	}
 	n, err := strconv.Atoi(s)
@@ -78,7 +80,8 @@ func Bool(s string) (v, ok bool) {
 	return ok && n == 1, ok && (n == 0 || n == 1)
 }
 
-// setTime reads RFC 3339, first in its strict form, which takes no memory; then the other forms of Time.
+// setTime reads RFC 3339. It tries the strict form first, which takes no memory, and then the other
+// forms of Time.
 func setTime(v *time.Time, text []byte) bool {
 	var at time.Time
 	ok := at.UnmarshalText(text) == nil
@@ -91,8 +94,9 @@ func setTime(v *time.Time, text []byte) bool {
 	return ok
 }
 
-// Time reads Unix seconds of 10 digits, Unix milliseconds of 13, and dates and times of ISO 8601 in their extended
-// form: lower case, a blank for the T and offsets without a colon count too. A time without a zone is taken as UTC.
+// Time reads Unix seconds of 10 digits, Unix milliseconds of 13 digits, and dates and times of ISO
+// 8601 in their extended form. It also accepts lower case, a blank for the T, and offsets without a
+// colon. A time without a zone is read as UTC.
 func Time(s string) (at time.Time, ok bool) {
 	if n, err := strconv.ParseUint(s, 10, 63); err == nil {
 		switch len(s) {
@@ -115,8 +119,8 @@ func Time(s string) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// short returns text, or "" where it is too long for a boolean, number or time: strconv would copy it into an error
-// that nobody reads.
+// short returns text, or "" if it is too long for a boolean, number or time. strconv would copy a
+// long text into an error that nobody reads.
 func short(text []byte) string {
 	if len(text) > 64 {
 		return ""

@@ -34,7 +34,7 @@ func (s *Scanner) number() Text {
 	}
 	whole := i
 	if i < len(src) && src[i] == '0' {
-		i++ // no digit may follow, and none is read
+		i++ // no digit may follow a leading 0
 	} else {
 		i = digits(src, i)
 	}

@@ -10,17 +10,17 @@ import "fmt"
 // MaxDepth is how many objects and arrays may be open at the same time. Deeper documents are refused.
 const MaxDepth = 512
 
-// Scanner reads one document. After a mistake in the document, Next returns 0, More returns false, and Err says what is
-// wrong. The zero Scanner reads an empty document.
+// Scanner reads one document. After an error in the document, Next returns 0, More returns false,
+// and Err returns the error. The zero Scanner reads an empty document.
 type Scanner struct {
 	src   []byte
 	pos   int
 	depth int
 	fault fault
-	at    int // where the fault is
+	at    int // offset of the fault
 }
 
-// fault is the reason why a document was refused; zero means none.
+// fault is the reason why a document was refused; zero means that there is no fault.
 type fault uint8
 
 const (
@@ -55,7 +55,8 @@ var faultTexts = [...]string{
 // New returns a Scanner at the start of src, which must not change while the Scanner is in use.
 func New(src []byte) Scanner { return Scanner{src: src} }
 
-// Err returns the first mistake, or nil. Its text contains the offset and the kind, never a part of the document.
+// Err returns the first error of the document, or nil. Its text contains the offset and the kind of
+// the error, and never a part of the document.
 func (s *Scanner) Err() error {
 	if s.fault == 0 {
 		return nil
@@ -63,7 +64,7 @@ func (s *Scanner) Err() error {
 	return fmt.Errorf("byte %d: %s", s.at, faultTexts[s.fault])
 }
 
-// Failed reports whether there is a mistake.
+// Failed reports whether the document has an error.
 func (s *Scanner) Failed() bool { return s.fault != 0 }
 
 // Pos returns the offset of the next byte to be read.
@@ -94,7 +95,7 @@ func (s *Scanner) skipSpace() byte {
 	return 0
 }
 
-// End reports whether only white space remains; anything else is a mistake.
+// End reports whether only white space remains; anything else is an error.
 func (s *Scanner) End() bool {
 	s.Next()
 	if s.pos < len(s.src) {
@@ -113,8 +114,8 @@ func (s *Scanner) Open() {
 	s.pos++
 }
 
-// More moves to the next element of the innermost open array and reports whether there is one. If not, it has read the
-// closing bracket. first is true for the first call after Open.
+// More moves to the next element of the innermost open array and reports whether there is one. If
+// there is none, More has read the closing bracket. first is true for the first call after Open.
 func (s *Scanner) More(first bool) bool { return s.more(']', first) }
 
 func (s *Scanner) more(end byte, first bool) bool {
@@ -134,9 +135,9 @@ func (s *Scanner) more(end byte, first bool) bool {
 	return true
 }
 
-// Member is More for objects: it moves to the next member and reads its key and colon.
+// Member is like More, but for objects. It moves to the next member and reads its key and colon.
 func (s *Scanner) Member(first bool) (key Text, more bool) {
-	// Fast path: compact JSON with a plain key, which is nearly all there is.
+	// Fast path: compact JSON with a plain key, which is the usual case.
 	src, i := s.src, s.pos
 	if !first {
 		if i >= len(src) || src[i] != ',' {
@@ -170,7 +171,7 @@ func (s *Scanner) member(first bool) (key Text, more bool) {
 	return key, true
 }
 
-// Skip reads one value of any kind and checks it. MaxDepth bounds the stack that it takes.
+// Skip reads one value of any kind and checks it. MaxDepth limits its use of the stack.
 func (s *Scanner) Skip() {
 	switch s.Next() {
 	case '"':
@@ -193,7 +194,7 @@ func (s *Scanner) Skip() {
 	}
 }
 
-// fail notes the first mistake and makes the rest of the document unreadable. It returns false.
+// fail records the first error and makes the rest of the document unreadable. It returns false.
 func (s *Scanner) fail(f fault, at int) bool {
 	if s.fault == 0 {
 		if at >= len(s.src) {

@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the place of a string's content or of a scalar in the document: src[Start:End], without quotes.
+// Text is the position of a string's content or of a scalar in the document: src[Start:End],
+// without quotes.
 type Text struct {
 	Start, End int
 	Escaped    bool // a string with at least one backslash: Unescape gives its content
@@ -33,12 +34,13 @@ func (s *Scanner) String() Text {
 	return s.mixedString(start)
 }
 
-// plain returns the offset of the first byte from i on that is a quote, a backslash, a control character or not ASCII.
-// It may stop earlier, when fewer than eight bytes remain.
+// plain returns the offset, from i on, of the first byte that is a quote, a backslash, a control
+// character or not ASCII. It may stop earlier, if fewer than eight bytes remain.
 func plain(src []byte, i int) int {
 	for i >= 0 && i <= len(src)-8 { // in this form the compiler needs no further bounds check
-		// A high bit in special marks such a byte. Borrows may mark bytes above it too, hence only the lowest counts. A
-		// byte that is not ASCII keeps its high bit in at least one of the first two terms.
+		// A high bit in special marks such a byte. Borrows may mark higher bytes too, so only the
+		// lowest mark counts. A byte that is not ASCII keeps its high bit in at least one of the
+		// first two terms.
 		w := binary.LittleEndian.Uint64(src[i : i+8])
 		if special := ((w ^ quotes - ones) | (w ^ slants - ones) | (w - spaces)) & highs; special != 0 {
 			return i + bits.TrailingZeros64(special)/8
@@ -86,7 +88,8 @@ func (s *Scanner) mixedString(start int) Text {
 	}
 }
 
-// runeLen returns the length of the character at the start of b, which is not ASCII, or 0 when it is not UTF-8.
+// runeLen returns the length of the character at the start of b, which is not ASCII, or 0 if it is
+// not UTF-8.
 func runeLen(b []byte) int {
 	if b[0]-0xC2 < 0xE0-0xC2 && len(b) > 1 && b[1]&0xC0 == 0x80 {
 		return 2
@@ -126,8 +129,8 @@ func hex4(b []byte) rune {
 	return rune(r)
 }
 
-// Unescape appends the content of a string to dst; body is src[Start:End] of its Text. Half a surrogate pair becomes
-// U+FFFD, as in encoding/json. The result is at most as long as body.
+// Unescape appends the content of a string to dst. body is src[Start:End] of the string's Text.
+// Half a surrogate pair becomes U+FFFD, as in encoding/json. The result is at most as long as body.
 func Unescape(dst, body []byte) []byte {
 	for len(body) > 0 {
 		if n := bytes.IndexByte(body, '\\'); n != 0 {
@@ -145,8 +148,9 @@ func Unescape(dst, body []byte) []byte {
 	return dst
 }
 
-// Escape returns the character of the escape at the start of body, and the escape's length. A surrogate pair is one
-// escape; half a pair is returned as it is (0xD800 to 0xDFFF, not a valid rune). String must have accepted the escape.
+// Escape returns the character of the escape at the start of body, and the escape's length. A
+// surrogate pair is one escape. Half a pair is returned unchanged (0xD800 to 0xDFFF, which is not a
+// valid rune). String must have accepted the escape.
 func Escape(body []byte) (r rune, n int) {
 	switch body[1] {
 	case 'b':

@@ -1,5 +1,6 @@
-// Package reminderlimit gives out the slots of the reminder limit, first come first served. It knows durations, keys
-// and a store, and nothing of HTTP: its caller says how long a slot stays taken after its request.
+// Package reminderlimit gives out the slots of the reminder limit, first come first served. It uses
+// durations, keys and a store, but no HTTP. Its caller decides how long a slot stays taken after
+// its request.
 package reminderlimit
 
 import (
@@ -9,7 +10,7 @@ import (
 	"time"
 )
 
-// The service's limit: at most so many requests of a key in any window.
+// The service's limit: at most Limit requests of a key in any Window.
 const (
 	Limit  = 5
 	Window = 15 * time.Minute
@@ -22,17 +23,21 @@ const (
 	stragglerTime = time.Minute
 )
 
-// How long a slot stays taken after its request has ended. One whose request was never written is given back, with 0.
-// Of Limit slots one must be free before a reminder goes out.
+// How long a slot stays taken after its request has ended. The slot of a request that was never
+// written is given back at once, with 0. A reminder is sent only when one of the Limit slots is
+// free.
 const (
-	// Answered is counted from the answer, because the request arrived at an unknown time before it.
+	// Answered is counted from the response, because the request arrived at an unknown time before
+	// the response.
 	Answered = Window + margin
-	// Unanswered is counted from the end of the attempt, whose request may still arrive. It is also for an answer that a
-	// gateway may have given before the request arrived: 5xx, 408, 499 and 3xx, and a 2xx that cannot be read.
+	// Unanswered is counted from the end of the attempt, because the request may still arrive. It
+	// also applies to a response that a gateway may have sent before the request arrived: 5xx, 408,
+	// 499 and 3xx, and a 2xx that cannot be read.
 	Unanswered = Answered + stragglerTime
 )
 
-// ClosedFor returns how long a 429 closes the budget: for the response's Retry-After, and for Window if it has none.
+// ClosedFor returns how long a 429 closes the budget: for its Retry-After, or for Window if it has
+// none.
 func ClosedFor(retryAfter time.Duration, told bool) time.Duration {
 	if !told {
 		return Window
@@ -47,8 +52,8 @@ type Budget struct {
 	hold  time.Duration
 }
 
-// New returns the budget of a key. attempt is how long a request may take: the slot of a process that dies stays taken
-// at least as long.
+// New returns the budget of a key. attempt is how long a request may take. If a process dies, its
+// slot stays taken at least that long.
 func New(lines *Lines, store Store, key string, attempt time.Duration) *Budget {
 	return &Budget{lines, lineKey{store, key}, attempt + Unanswered}
 }
@@ -56,21 +61,27 @@ func New(lines *Lines, store Store, key string, attempt time.Duration) *Budget {
 // Slot is a slot that was taken.
 type Slot struct {
 	id string
-	// At is just before the slot was taken. The hold ends no earlier than an attempt plus Unanswered after At.
+	// At is the time just before the slot was taken. The hold ends no earlier than an attempt plus
+	// Unanswered after At.
 	At time.Time
-	// Waited is how long it took to get it.
+	// Waited is how long the caller waited for the slot.
 	Waited time.Duration
 }
 
-// recheck is how often the first of a line asks the store again: other processes give slots back without a word.
+// recheck is how often the first caller of a line asks the store again, because other processes
+// give slots back without a notification.
 const recheck = 10 * time.Second
 
 const forever = time.Duration(math.MaxInt64)
 
-// Take waits for a slot, first come first served, for at most maxWait less what the caller has waited before; a
-// negative maxWait means as long as ctx allows. It fails at once where the slot would come too late: for the first in
-// line when the store says so, and for those behind it another Answered later for each Limit callers before them. Its
-// error is a [*WaitError], a [*StoreError] or ctx's.
+// Take waits for a slot, first come first served. It waits at most maxWait minus waited, the time
+// that the caller has waited before. A negative maxWait means as long as ctx allows.
+//
+// Take fails at once if the slot would come too late. For the first caller in a line, the store
+// reports when the next slot is free. For the others, Take adds Answered for each Limit callers
+// before them.
+//
+// The error of Take is a [*WaitError], a [*StoreError] or ctx's error.
 func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot, error) {
 	c := newCaller(ctx, maxWait, waited)
 	if err := b.lines.join(b.id, c); err != nil {
@@ -89,7 +100,7 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 	}
 }
 
-// step returns a slot, or how long the caller sleeps unless something wakes it.
+// step returns a slot, or how long the caller sleeps if nothing wakes it.
 func (b *Budget) step(ctx context.Context, c *caller) (Slot, time.Duration, error) {
 	first, err := b.lines.look(b.id, c)
 	switch {
@@ -100,14 +111,15 @@ func (b *Budget) step(ctx context.Context, c *caller) (Slot, time.Duration, erro
 	case c.latest.IsZero():
 		return Slot{}, forever, nil
 	}
-	left := time.Until(c.latest) + storeTimeout + 2*endGrace // the store must answer those before it
+	left := time.Until(c.latest) + storeTimeout + 2*endGrace // first the store must respond to the callers before c
 	if left <= 0 {
 		return Slot{}, 0, &StoreError{errSlow}
 	}
 	return Slot{}, left, nil
 }
 
-// take asks the store for the first of a line. A slot that comes too late for its caller is given back.
+// take asks the store for a slot, for the first caller of a line. If the slot comes too late for
+// the caller, take gives it back.
 func (b *Budget) take(ctx context.Context, c *caller) (Slot, time.Duration, error) {
 	type taken struct {
 		id   string
@@ -138,22 +150,23 @@ func (b *Budget) take(ctx context.Context, c *caller) (Slot, time.Duration, erro
 	return s, 0, nil
 }
 
-// giveBack gives a slot back that nobody wants.
+// giveBack gives back a slot that no caller needs.
 func (b *Budget) giveBack(ctx context.Context, id string) {
 	if id != "" {
 		b.Settle(ctx, Slot{id: id}, 0)
 	}
 }
 
-// Settle says how long the slot stays taken from now. When ctx ends it returns within endGrace, and the store gets it
-// in the background. If the store misses this, the hold expires by itself, so the error is dropped.
+// Settle sets how long the slot stays taken from now. When ctx ends, Settle returns within
+// endGrace, and the call of the store continues in the background. The error of the store is
+// dropped: if the store does not get the call, the hold expires by itself.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
 	_ = b.tell(ctx, func(ctx context.Context) error {
 		return b.id.store.Settle(ctx, b.id.key, s.id, keep)
 	})
 }
 
-// Block keeps the key from giving slots for d from now. It never shortens an earlier block.
+// Block prevents the key from giving slots for d from now. It never shortens an earlier block.
 func (b *Budget) Block(ctx context.Context, d time.Duration) error {
 	return b.tell(ctx, func(ctx context.Context) error {
 		return b.id.store.Block(ctx, b.id.key, d)

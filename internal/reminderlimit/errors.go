@@ -2,19 +2,19 @@ package reminderlimit
 
 import "time"
 
-// A WaitError says that a slot comes later than the caller may wait for it.
+// A WaitError means that a slot comes later than the caller may wait for it.
 type WaitError struct {
-	Wait time.Duration // until the slot, from now
-	// PastDeadline is true if ctx's deadline is the limit that was hit, and false if it is the caller's own, which is
-	// earlier.
+	Wait time.Duration // time from now until the slot
+	// PastDeadline is true if the deadline of ctx comes before the slot, and false if the caller's
+	// own limit does. The earlier limit counts.
 	PastDeadline bool
 }
 
-// Error names the wait.
+// Error returns a text with the wait.
 func (e *WaitError) Error() string { return "the next slot comes in " + e.Wait.String() }
 
-// A StoreError says that the store failed, so that no slot is known to be taken.
+// A StoreError means that the store failed, so it is unknown whether a slot was taken.
 type StoreError struct{ Err error }
 
-// Error is what the store said.
+// Error returns a text with the error of the store.
 func (e *StoreError) Error() string { return "the store did not answer: " + e.Err.Error() }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Lines holds the callers of a process that want a slot, one line for each store and key: budgets made separately share
-// it. Only the first of a line asks the store. A line is gone when its last caller has left.
+// Lines has the callers of a process that wait for a slot, in one line for each store and key.
+// Separate budgets of the same store and key share a line. Only the first caller of a line asks the
+// store. A line is removed when its last caller has left.
 type Lines struct {
 	mu sync.Mutex
 	m  map[lineKey]*line
@@ -21,19 +22,19 @@ type lineKey struct {
 
 type line struct {
 	callers []*caller
-	freesAt time.Time // when the next slot frees, as the store told the first; zero when it is to be asked again
+	freesAt time.Time // when the next slot frees, as the store reported to the first caller; zero if the store must be asked again
 }
 
-// caller is one in a line.
+// caller is one waiting caller in a line.
 type caller struct {
 	start    time.Time
-	latest   time.Time     // its own limit; zero for none
-	deadline time.Time     // of its context; zero for none
-	wake     chan struct{} // holds one wake-up
-	err      error         // why it must leave
+	latest   time.Time     // the caller's own limit; zero for none
+	deadline time.Time     // deadline of the caller's context; zero for none
+	wake     chan struct{} // has room for one wake-up
+	err      error         // why the caller must leave
 }
 
-// NewLines returns Lines without a caller.
+// NewLines returns Lines without callers.
 func NewLines() *Lines { return &Lines{m: map[lineKey]*line{}} }
 
 func newCaller(ctx context.Context, maxWait, waited time.Duration) *caller {
@@ -45,7 +46,7 @@ func newCaller(ctx context.Context, maxWait, waited time.Duration) *caller {
 	return c
 }
 
-// refuse returns a [*WaitError] when a time is later than the caller may wait.
+// refuse returns a [*WaitError] if at is later than the caller may wait.
 func (c *caller) refuse(at time.Time) error {
 	wait := time.Until(at)
 	switch {
@@ -58,7 +59,8 @@ func (c *caller) refuse(at time.Time) error {
 	return nil
 }
 
-// sleep waits for d, a wake-up, a change of the store or the end of ctx, whose error it returns.
+// sleep waits until d has passed, the caller is woken, the store has changed, or ctx ends. It
+// returns an error only if ctx ends.
 func (c *caller) sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
 	select {
 	case <-ctx.Done():
@@ -73,7 +75,7 @@ func (c *caller) sleep(ctx context.Context, d time.Duration, changed <-chan stru
 func (c *caller) wakeUp() {
 	select {
 	case c.wake <- struct{}{}:
-	default: // one is waiting to be seen already
+	default: // a wake-up is already pending
 	}
 }
 
@@ -84,7 +86,7 @@ func (c *caller) fail(err error) {
 	}
 }
 
-// join puts a caller at the end of a line. It fails when too many are before it.
+// join adds a caller to the end of a line. It fails if too many callers are before it.
 func (l *Lines) join(key lineKey, c *caller) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +103,8 @@ func (l *Lines) join(key lineKey, c *caller) error {
 	return c.err
 }
 
-// judge refuses those from a place on who would wait too long: a window frees five slots, none before the store said.
+// judge fails every caller, from the given index on, whose slot would come too late. Each window
+// frees Limit slots, and the first of them frees at freesAt.
 func (own *line) judge(from int) {
 	at := own.freesAt
 	if now := time.Now(); at.Before(now) {
@@ -113,7 +116,7 @@ func (own *line) judge(from int) {
 	}
 }
 
-// leave takes a caller out of its line, and wakes the next if it was the first.
+// leave removes a caller from its line. If the caller was the first, leave wakes the next one.
 func (l *Lines) leave(key lineKey, c *caller) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,14 +132,15 @@ func (l *Lines) leave(key lineKey, c *caller) {
 	}
 }
 
-// look reports whether a caller is the first, or why it must leave.
+// look reports whether a caller is the first of its line, or returns why it must leave.
 func (l *Lines) look(key lineKey, c *caller) (first bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.m[key].callers[0] == c, c.err
 }
 
-// told notes when the next slot frees, as the store told the first, who is still in the line.
+// told stores when the next slot frees, as the store reported to the first caller of the line. The
+// first caller has not left yet.
 func (l *Lines) told(key lineKey, freesAt time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +148,7 @@ func (l *Lines) told(key lineKey, freesAt time.Time) {
 	l.m[key].judge(1)
 }
 
-// failRest makes all behind the first leave, since the store does not return.
+// failRest makes all callers after the first leave with err, because the store does not return.
 func (l *Lines) failRest(key lineKey, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,7 +157,7 @@ func (l *Lines) failRest(key lineKey, err error) {
 	}
 }
 
-// wakeFirst makes the first ask the store again.
+// wakeFirst makes the first caller ask the store again.
 func (l *Lines) wakeFirst(key lineKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Store holds the slots. It is what signforms.LimitStore says.
+// A Store keeps the slots. signforms.LimitStore documents its methods.
 type Store interface {
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
@@ -16,10 +16,10 @@ type Store interface {
 }
 
 const (
-	// storeTimeout bounds each question to a store, even one that outlives its caller.
+	// storeTimeout limits the time of each call of a store, even if the caller has given up.
 	storeTimeout = 3 * time.Second
-	// endGrace is how long a caller waits for its store once its context has ended. Usually that is enough to give the
-	// slot back before the call returns and, perhaps, the process exits.
+	// endGrace is how long a caller waits for its store after its context has ended. Usually that
+	// is enough to give the slot back before the call returns and the process exits.
 	endGrace = 100 * time.Millisecond
 )
 
@@ -30,8 +30,9 @@ var (
 	errGone        = errors.New("a method ended its goroutine")
 )
 
-// ask asks the store with own for at most storeTimeout. It gives up endGrace after ctx or that time has ended. The
-// method still runs to its end, and late gets what it returns. A panic is an error: the request may have been sent.
+// ask calls fn with own as the parent context, for at most storeTimeout. It returns endGrace after
+// ctx or storeTimeout has ended, even if fn has not returned. fn still runs to its end, and late
+// gets its result. A panic of fn becomes an error, because the store may have taken a slot.
 func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
 	own, cancel := context.WithTimeout(own, storeTimeout)
 	done, gone := make(chan struct{}), make(chan struct{})
@@ -68,7 +69,8 @@ func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), l
 	return answer, errNotReturned
 }
 
-// tell runs fn to its end, and waits for it until endGrace after ctx has ended. Then the first in line asks again.
+// tell runs fn to its end, but returns at most endGrace after ctx has ended. When fn has returned,
+// the first caller in line asks the store again.
 func (b *Budget) tell(ctx context.Context, fn func(context.Context) error) error {
 	_, err := ask(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
 		err := fn(ctx)
@@ -78,7 +80,8 @@ func (b *Budget) tell(ctx context.Context, fn func(context.Context) error) error
 	return err
 }
 
-// Peek says when each of Limit slots is free, soonest first. Its error is a [*StoreError], or ctx's if that ends first.
+// Peek returns the time until each of Limit slots is free, soonest first. Its error is a
+// [*StoreError], or ctx's error if ctx ends first.
 func (b *Budget) Peek(ctx context.Context) ([]time.Duration, error) {
 	frees, err := ask(ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
 		return b.id.store.Peek(ctx, b.id.key, Limit)
@@ -94,7 +97,8 @@ func (b *Budget) Peek(ctx context.Context) ([]time.Duration, error) {
 	return frees, nil
 }
 
-// changed returns a channel that is closed when the store's clock is moved, or nil for a store without Changed.
+// changed returns a channel that is closed when the store's clock is moved, or nil if the store has
+// no method Changed.
 func (b *Budget) changed() <-chan struct{} {
 	if s, ok := b.id.store.(interface{ Changed() <-chan struct{} }); ok {
 		return s.Changed()
