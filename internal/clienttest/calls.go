@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// The ids of testdata, see its README.
+// The ids in testdata; see the README there.
 const (
 	PDFID        = "602c2631-2d49-4647-a609-75331ebb0338"
 	TemplateID   = "65afe90c-6eab-4089-8a6f-5b870943305f"
@@ -28,12 +28,12 @@ const (
 // A Call is a valid call of a method, with the ids of testdata.
 type Call struct {
 	Name string // such as Documents.Get
-	Says string // the method in the text of errors
+	Says string // name of the method in the text of errors
 	Op   signforms.Operation
 	Do   func(context.Context, *signforms.Client) error
 }
 
-// SendsMail tells the operations that must not be repeated blindly.
+// SendsMail reports whether the call sends mail, so that it must not be repeated blindly.
 func (c Call) SendsMail() bool { return c.Op == signforms.OpSend || c.Op == signforms.OpRemind }
 
 // CallOf returns the call of a method.
@@ -47,7 +47,7 @@ func CallOf(t testing.TB, name string) Call {
 // Second drops the result of a call.
 func Second[T any](_ T, err error) error { return err }
 
-// AnyAnswer is a success for every method that does not ask for one record.
+// AnyAnswer is the body of a success for every method that does not return one record.
 const AnyAnswer = `{"message":"ok","documents":[],"respondents":[],"responses":[],"createdDocumentId":"` + CreatedID + `"}`
 
 // OneReceiver is the shortest list of receivers.

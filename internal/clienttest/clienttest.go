@@ -1,6 +1,6 @@
-// Package clienttest holds what the tests of package signforms share: clients over scripted transports, one call of
-// every method, and checks of errors. Its own tests are those of the client as a whole: what goes over the wire, and
-// what a service with faults makes of it.
+// Package clienttest has helpers that the tests of package signforms share: clients over scripted
+// transports, one call of every method, and checks of errors. Its own tests cover the client as a
+// whole: the bytes on the wire, and the results of calls to a service with faults.
 package clienttest
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// Options returns options for quick tests: retries at once, and a reminder budget of its own on the clock now;
-// nil means time.Now.
+// Options returns options for fast tests: retries without a wait, and a separate reminder budget on
+// the clock now. A nil now means time.Now.
 func Options(now func() time.Time) *signforms.Options {
 	return &signforms.Options{
 		LimitStore: signforms.NewMemoryLimitStore(now), RetryWaitMin: time.Microsecond, RetryWaitMax: time.Microsecond,
@@ -34,7 +34,8 @@ func ClientOf(t testing.TB, srv *signformstest.Server, change ...func(*signforms
 	return newClient(t, srv.URL, srv.APIKey, o, change)
 }
 
-// Scripted returns a client of a transport, with Options and the base URL https://api.example.com/base/.
+// Scripted returns a client over a transport, with Options and the base URL
+// https://api.example.com/base/.
 func Scripted(t testing.TB, transport http.RoundTripper, change ...func(*signforms.Options)) *signforms.Client {
 	t.Helper()
 	o := Options(nil)
@@ -59,12 +60,12 @@ type Transport func(*http.Request) (*http.Response, error)
 // RoundTrip implements [http.RoundTripper].
 func (f Transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// Answers returns a transport that gives the same answer every time.
+// Answers returns a transport that returns the same response every time.
 func Answers(status int, body string) Transport {
 	return func(req *http.Request) (*http.Response, error) { return Reply(req, status, body), nil }
 }
 
-// Reply returns an answer to a request.
+// Reply returns a response to a request.
 func Reply(req *http.Request, status int, body string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Header: http.Header{}, Request: req,
@@ -72,7 +73,7 @@ func Reply(req *http.Request, status int, body string) *http.Response {
 	}
 }
 
-// Silent returns a transport that nothing may be sent through.
+// Silent returns a transport that fails the test if a request is sent through it.
 func Silent(t *testing.T) Transport {
 	return func(req *http.Request) (*http.Response, error) {
 		t.Errorf("%s %s was sent", req.Method, req.URL.Path)
@@ -80,7 +81,7 @@ func Silent(t *testing.T) Transport {
 	}
 }
 
-// A Recorder is a transport that gives the same answer every time and keeps what was sent.
+// A Recorder is a transport that returns the same response every time and records the requests.
 type Recorder struct {
 	Answer string
 	Sent   []Sent
@@ -105,7 +106,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return Reply(req, 200, r.Answer), nil
 }
 
-// Long returns all in an ordinary run, and few with -short.
+// Long returns all in an ordinary run, and few with the flag -short.
 func Long(all, few int) int {
 	if testing.Short() {
 		return few

@@ -10,13 +10,13 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Sentinels are those of package signforms.
+// Sentinels are the sentinel errors of package signforms.
 var Sentinels = []error{
 	signforms.ErrInvalid, signforms.ErrForbidden, signforms.ErrNotFound, signforms.ErrRefused, signforms.ErrRateLimited,
 	signforms.ErrUnavailable, signforms.ErrIncomplete, signforms.ErrOutcomeUnknown,
 }
 
-// AsError returns err as the *Error that every call's error is.
+// AsError returns err as a *signforms.Error, which the error of every call is.
 func AsError(t testing.TB, err error) *signforms.Error {
 	t.Helper()
 	var e *signforms.Error
@@ -24,7 +24,7 @@ func AsError(t testing.TB, err error) *signforms.Error {
 	return e
 }
 
-// RequireMatches fails unless err matches these sentinels and no other.
+// RequireMatches fails the test unless err matches exactly the sentinels want.
 func RequireMatches(t testing.TB, err error, want ...error) {
 	t.Helper()
 	for _, s := range Sentinels {
@@ -36,7 +36,7 @@ func RequireMatches(t testing.TB, err error, want ...error) {
 	}
 }
 
-// RequireUnreadable checks the error of a call whose answer could not be read.
+// RequireUnreadable checks the error of a call whose response could not be read.
 func RequireUnreadable(t *testing.T, call Call, err error, status int) {
 	t.Helper()
 	require.Equal(t, status, AsError(t, err).StatusCode, call.Name)

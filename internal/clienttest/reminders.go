@@ -14,10 +14,11 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Cycle is how long a slot is held that is answered at once.
+// Cycle is how long a slot is held if the response comes at once.
 const Cycle = 15*time.Minute + time.Second
 
-// BudgetClient returns the documents of a client with a reminder budget of its own, over a transport.
+// BudgetClient returns the documents service of a client over a transport, with a separate reminder
+// budget.
 func BudgetClient(t *testing.T, transport http.RoundTripper, o signforms.Options) *signforms.DocumentsService {
 	t.Helper()
 	o.Transport = transport
@@ -29,9 +30,9 @@ func BudgetClient(t *testing.T, transport http.RoundTripper, o signforms.Options
 	return client.Documents
 }
 
-// Trips is a transport without trace events. It keeps which document each request was about, and when.
+// Trips is a transport without trace events. It records the document and the time of each request.
 type Trips struct {
-	Answer func(n int, req *http.Request) (*http.Response, error) // n counts from 0; nil: a success at once
+	Answer func(n int, req *http.Request) (*http.Response, error) // makes the response to the n-th request, counted from 0; nil: a success at once
 
 	mu   sync.Mutex
 	Docs []string
@@ -57,7 +58,7 @@ func (s *Trips) Count() int {
 	return len(s.Docs)
 }
 
-// Answers429 returns a 429 whose Retry-After has this value; empty is none.
+// Answers429 returns a 429 response with this value of Retry-After; an empty value means no header.
 func Answers429(retryAfter string) *http.Response {
 	resp := httpmock.NewStringResponse(http.StatusTooManyRequests, `{"message":"At most 5 reminders in 15 minutes"}`)
 	if retryAfter != "" {
@@ -66,7 +67,7 @@ func Answers429(retryAfter string) *http.Response {
 	return resp
 }
 
-// DocNumber refers to one of many documents.
+// DocNumber returns a reference to the n-th of many documents.
 func DocNumber(n int) signforms.DocumentRef {
 	return signforms.PDFDocument(fmt.Sprintf("00000000-0000-4000-8000-%012d", n))
 }
@@ -89,7 +90,7 @@ func UseUp(t *testing.T, documents *signforms.DocumentsService) {
 	}
 }
 
-// RequireBudget checks what is left of the budget.
+// RequireBudget checks the remaining reminder budget.
 func RequireBudget(t *testing.T, documents *signforms.DocumentsService, want signforms.Budget) {
 	t.Helper()
 	got, err := documents.ReminderBudget(t.Context())
@@ -97,7 +98,7 @@ func RequireBudget(t *testing.T, documents *signforms.DocumentsService, want sig
 	require.Equal(t, want, got)
 }
 
-// RequireLocal checks an error that the SDK made before anything was sent.
+// RequireLocal checks an error that the SDK returned before it sent anything.
 func RequireLocal(t *testing.T, err error, kind error, retryAfter time.Duration) {
 	t.Helper()
 	var e *signforms.Error
@@ -107,7 +108,7 @@ func RequireLocal(t *testing.T, err error, kind error, retryAfter time.Duration)
 	require.Equal(t, retryAfter, e.RetryAfter)
 }
 
-// OddStore is a store whose methods take their time or fail.
+// OddStore is a store whose methods can be slow or fail.
 type OddStore struct {
 	*signforms.MemoryLimitStore
 	BeforeTake, BeforePeek, BeforeSettle func(context.Context) error
@@ -145,7 +146,7 @@ func (s *OddStore) Settle(ctx context.Context, key, slot string, keep time.Durat
 	return s.MemoryLimitStore.Settle(ctx, key, slot, keep)
 }
 
-// Hangs returns when ctx ends, with its error.
+// Hangs waits until ctx ends and returns its error.
 func Hangs(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()

@@ -5,7 +5,7 @@ import (
 	"github.com/signforms/signforms-go/signformstest"
 )
 
-// AddLease adds a PDF document in progress, with Ann and Ben to sign.
+// AddLease adds a PDF document in progress, with the signers Ann and Ben.
 func AddLease(srv *signformstest.Server, name string) string {
 	return srv.AddDocument(signformstest.Document{Name: name, SigningOrder: true, Signers: []signformstest.Signer{
 		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"},
@@ -19,7 +19,7 @@ func AddOffer(srv *signformstest.Server) string {
 	}})
 }
 
-// OfferParams sends the template of AddOffer.
+// OfferParams returns the parameters that send the template of AddOffer.
 func OfferParams(template string) signforms.TemplateSendParams {
 	return signforms.TemplateSendParams{TemplateID: template, Receivers: []signforms.Receiver{
 		{Name: OddName, Email: "ann@example.com", RoleTitle: "Buyer", Subject: "For you", Message: "Sign, please."},

@@ -7,8 +7,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Audit returns what was done to a document or form, oldest first, as far as [Options].Keep goes back. It is empty when
-// no record has the id. Actors are named by their e-mail address.
+// Audit returns the audit entries of a document or form, oldest first, as far back as
+// [Options].Keep allows. It returns nothing if no record has the id. Entries name people by their
+// e-mail address.
 func (s *Server) Audit(documentID string) (entries []AuditEntry) {
 	var d signing.Document
 	var trail store.Records[AuditEntry]

@@ -2,9 +2,10 @@ package refserver
 
 import "github.com/signforms/signforms-go/internal/refserver/signing"
 
-// The maximum lengths of texts that a server stores, in characters. The API answers a longer text with 400, and methods
-// return an error that matches [ErrInvalid]. The service documents no lengths; these are far above what people write.
-// Other long texts are cut: user agents, paths of requests, answers to deliveries.
+// The maximum lengths of texts that a server stores, in characters. The API responds to a longer
+// text with 400, and methods return an error that matches [ErrInvalid]. The service documents no
+// lengths; these are far above the lengths that people write. A few long texts are cut off instead:
+// user agents, paths of requests, and responses to deliveries.
 const (
 	MaxName   = signing.MaxName   // names and titles of all kinds, questions and choices, addresses of e-mail and IP, subjects, keys and secrets, ids of relays
 	MaxReason = signing.MaxReason // the reason of a signer who declines

@@ -9,10 +9,12 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Here is the one conversion of each record that the public API shows. Public types are not those of the packages
-// below, whose fields would not show in the documentation. Their JSON names are the control API's (docs/control.yaml).
+// This file has the only conversion of each record of the public API. The public types differ from
+// those of the packages below, whose fields would not show in the documentation. The JSON names of
+// the public types are those of the control API (docs/control.yaml).
 
-// convertAll returns a list that is empty, not nil, when there is nothing in it: as JSON it is [] then.
+// convertAll converts a list. The result is empty, not nil, if the list is empty, so that it is []
+// as JSON.
 func convertAll[From, To any](all []From, convert func(From) To) []To {
 	out := make([]To, 0, len(all))
 	for _, v := range all {
@@ -21,7 +23,7 @@ func convertAll[From, To any](all []From, convert func(From) To) []To {
 	return out
 }
 
-// convertRecords does the same with records of the store.
+// convertRecords is convertAll for records of the store.
 func convertRecords[From, To any](all store.Records[From], convert func(From) To) []To {
 	out := make([]To, 0, all.Len())
 	for v := range all.All() {
@@ -37,7 +39,7 @@ func internalTemplate(t Template) signing.Template {
 	}
 }
 
-// internalForm numbers the fields q1, q2 and on.
+// internalForm numbers the fields q1, q2 and so on.
 func internalForm(f Form) signing.Form {
 	out := signing.Form{Title: f.Title}
 	for i, field := range f.Fields {
@@ -49,7 +51,7 @@ func internalForm(f Form) signing.Form {
 	return out
 }
 
-// internalDocument leaves out Draft, which says what is to be done with the document.
+// internalDocument converts all fields but Draft, which only decides whether the document is sent.
 func internalDocument(d Document) signing.Document {
 	return signing.Document{
 		Name: d.Name, AuthorEmail: cmp.Or(d.AuthorEmail, authorEmail), Signers: convertAll(d.Signers, internalSigner),
@@ -67,21 +69,21 @@ func internalWebhook(w Webhook) store.Webhook {
 	return store.Webhook{URL: w.URL, Family: w.Event, Sources: w.Documents, Bare: w.Object}
 }
 
-// publicMessage converts m, with the link that stands for its token.
+// publicMessage converts m. The link replaces the token of m.
 func publicMessage(m signing.Message, link Link) Message {
 	return Message{
 		ID: m.Seq, Kind: string(m.Kind), DocumentID: m.DocumentID, To: m.To, Subject: m.Subject, Body: m.Body, Link: link, At: m.At,
 	}
 }
 
-// publicDelivery keeps only the types of the events, because the body has the rest.
+// publicDelivery keeps only the types of the events, because the body contains the rest.
 func publicDelivery(d store.Delivery) Delivery {
 	out := Delivery{
 		ID: d.ID, WebhookID: d.WebhookID, Test: d.Test, Status: d.Status, Body: d.Body,
 		Attempts: append([]Attempt{}, d.Attempts...), CreatedAt: d.CreatedAt,
 		EventTypes: convertAll(d.Events, func(e signing.Event) string { return string(e.Type) }),
 	}
-	if len(d.Events) > 0 { // all are about one record
+	if len(d.Events) > 0 { // all events are about one record
 		if out.DocumentID = d.Events[0].SourceID; d.Events[0].Document != nil {
 			out.DocumentID = d.Events[0].Document.ID
 		}
@@ -92,7 +94,7 @@ func publicDelivery(d store.Delivery) Delivery {
 	return out
 }
 
-// publicTemplate converts t, with the number of documents that were made from it.
+// publicTemplate converts t, with the number of documents made from it.
 func publicTemplate(t signing.Template, documents int) TemplateState {
 	return TemplateState{
 		ID: t.ID, Name: t.Name, Roles: slices.Clone(t.Roles), SigningOrder: t.Ordered, Fields: append([]TemplateField{}, t.Fields...),
@@ -115,7 +117,8 @@ func (s *Server) publicDocument(d signing.Document) DocumentState {
 	return out
 }
 
-// publicSigner converts s, with whether it is the signer's turn and with the link that stands for its token.
+// publicSigner converts s. inTurn reports whether it is the signer's turn. The link replaces the
+// token of s.
 func publicSigner(s signing.Signer, inTurn bool, link Link) SignerState {
 	return SignerState{
 		ID: s.ID, Name: s.Name, Email: s.Email, Role: s.RoleTitle, Order: s.Order, Status: s.Status(),
@@ -124,7 +127,7 @@ func publicSigner(s signing.Signer, inTurn bool, link Link) SignerState {
 	}
 }
 
-// publicValue leaves out Image: see Server.images.
+// publicValue converts v without its Image; see Server.images.
 func publicValue(v signing.FieldValue) SignedValue {
 	return SignedValue{
 		SignerID:   v.Signer,

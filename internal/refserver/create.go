@@ -29,9 +29,10 @@ func (s *Server) AddTemplate(t Template) (id string, err error) {
 	return record.ID, err
 }
 
-// ChangeTemplate replaces what a template holds. Without a PDF it keeps the one that it has. Documents that were sent
-// keep what they were made of. seen is the [TemplateState].UpdatedAt of what the caller has changed; the error matches
-// [ErrRefused] when the template was changed since, [ErrNotFound], [ErrInvalid] or [ErrStorage].
+// ChangeTemplate replaces the content of a template. If t has no PDF, the template keeps its PDF.
+// Documents that were sent already do not change. seen is the [TemplateState].UpdatedAt of the
+// template that the caller has changed. If the template was changed since then, the error matches
+// [ErrRefused]. Other errors match [ErrNotFound], [ErrInvalid] or [ErrStorage].
 func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) error {
 	record := internalTemplate(t)
 	return s.store.Update(func(tx *store.Tx) error {
@@ -49,7 +50,7 @@ func (s *Server) ChangeTemplate(templateID string, seen time.Time, t Template) e
 		}
 		record.ID, record.OwnerID, record.Archived, record.CreatedAt = old.ID, old.OwnerID, old.Archived, old.CreatedAt
 		record.UpdatedAt = tx.Now
-		if !record.UpdatedAt.After(old.UpdatedAt) { // each change has a time of its own
+		if !record.UpdatedAt.After(old.UpdatedAt) { // each change has its own time
 			record.UpdatedAt = old.UpdatedAt.Add(time.Millisecond)
 		}
 		tx.PutTemplate(record)
@@ -137,20 +138,21 @@ func (s *Server) AddDocument(d Document) (id string, err error) {
 	return id, err
 }
 
-// SendDraft sends a document that was added as a draft to its signers.
+// SendDraft sends a draft to its signers.
 func (s *Server) SendDraft(documentID string) error { return s.act(documentID, signing.Document.Send) }
 
-// Void cancels a document, which must be a draft or in progress, as the client's Documents.Void does. Voiding a void
-// document changes nothing.
+// Void cancels a document, as the client's Documents.Void does. The document must be a draft or in
+// progress. Voiding a void document changes nothing.
 func (s *Server) Void(documentID string) error { return s.act(documentID, signing.Document.Void) }
 
-// sources says what a webhook of each family tracks, in the words of [store.Tx.KindOf].
+// sources maps each family of events to the kind of record that its webhooks track, in the words of
+// [store.Tx.KindOf].
 var sources = map[signing.EventFamily]string{
 	signing.FamilyFormResponse: "form", signing.FamilySignature: "PDF document", signing.FamilyTemplate: "template",
 }
 
-// AddWebhook adds a webhook and returns its id. It gets what happens from now on. Its Documents must be of the kind
-// that its Event covers.
+// AddWebhook adds a webhook and returns its id. The webhook gets the events from now on. Its
+// Documents must have the kind that its Event covers.
 func (s *Server) AddWebhook(w Webhook) (id string, err error) {
 	record, err := s.newWebhook(w)
 	if err == nil {
@@ -159,7 +161,8 @@ func (s *Server) AddWebhook(w Webhook) (id string, err error) {
 	return record.ID, err
 }
 
-// newWebhook returns the record of a webhook, with an id, if what can be known without the other records is valid.
+// newWebhook returns the record of a webhook, with an id. It checks only what can be checked
+// without the other records.
 func (s *Server) newWebhook(w Webhook) (store.Webhook, error) {
 	record := internalWebhook(w)
 	if err := cmp.Or(signing.CheckLength("URL", w.URL, MaxURL), signing.CheckCount("Documents", len(w.Documents), signing.MaxList)); err != nil {
@@ -175,7 +178,8 @@ func (s *Server) newWebhook(w Webhook) (store.Webhook, error) {
 	return record, nil
 }
 
-// addWebhook stores a new webhook, or a changed one in place of the one with its id, if there is what it tracks.
+// addWebhook stores a new webhook, or replaces the webhook with its id. It returns an error if a
+// record that the webhook tracks does not exist.
 func addWebhook(tx *store.Tx, record store.Webhook) error {
 	for i, id := range record.Sources {
 		if err := tracked(sources[record.Family], id, tx.KindOf(id)); err != nil {
@@ -189,7 +193,8 @@ func addWebhook(tx *store.Tx, record store.Webhook) error {
 	return nil
 }
 
-// deliverable reports whether requests can be made to a URL: a host of a name or address, and a port below 65536.
+// deliverable reports whether requests can be sent to a URL. The URL must have a host name or
+// address, and a port below 65536.
 func deliverable(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(u.Host, "\"'<>`{}|\\^ ") {

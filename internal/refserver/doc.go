@@ -1,5 +1,6 @@
-// Package refserver is the reference service while it runs: its clock, records and acts, webhooks, faults, logs, files
-// and storage. Package signformstest shows it to tests, and the program signforms serves it.
+// Package refserver is the running reference service: its clock, records and acts, webhooks,
+// faults, logs, files and storage. Tests use it through package signformstest, and the program
+// signforms serves it.
 //
-// A workspace is a server of its own: Options.Behind puts several at one address.
+// A workspace is a separate Server. With Options.Behind, several servers share one address.
 package refserver

@@ -8,34 +8,37 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// The kinds of errors of a server's methods, for errors.Is. They differ from those of package signforms, which the
-// errors of its client match.
+// The kinds of errors of a server's methods, for errors.Is. They are not the sentinels of package
+// signforms, which the errors of the client match.
 var (
-	// ErrRefused says that the service's rules forbid an act: because of the document's status or the signing order, or
-	// because the signer has signed before or is not one of the document's.
+	// ErrRefused means that the service's rules forbid an act. The reason is the status of the
+	// document, the signing order, or the signer: the signer has already signed, or is not a signer
+	// of the document.
 	ErrRefused = signing.ErrRefused
 
-	// ErrNotFound says that no record has the id.
+	// ErrNotFound means that no record has the id.
 	ErrNotFound = store.ErrNotFound
 
-	// ErrInvalid says that an argument is invalid, whatever the state of the service.
+	// ErrInvalid means that an argument is invalid, whatever the state of the service.
 	ErrInvalid = signing.ErrInvalid
 
-	// ErrStorage says that the Storage failed: a change was not made and may be retried, unless [ErrStopped] matches too.
+	// ErrStorage means that the Storage failed and a change was not made. The change may be
+	// retried, unless [ErrStopped] matches too.
 	ErrStorage = store.ErrUnavailable
 
-	// ErrStopped says that the service has stopped because nobody knows whether a change was saved. Started again, it has
-	// what is in the Storage.
+	// ErrStopped means that the service has stopped because it is unknown whether a change was
+	// saved. After a restart, the service has the state in the Storage.
 	ErrStopped = store.ErrStopped
 
-	// ErrClosed says that the server is closed: a change was not made, or what was waited for does not happen any more.
+	// ErrClosed means that the server is closed. Either a change was not made, or a wait ended
+	// because its event can no longer happen.
 	ErrClosed = store.ErrClosed
 
-	// ErrNotMade says that a finished file could not be made now.
+	// ErrNotMade means that a finished file could not be made now.
 	ErrNotMade = errors.New("the finished file could not be made")
 )
 
-// What the packages below call these errors.
+// The names of these errors in the packages below.
 type (
 	InvalidError = signing.Invalid // an argument or option that is invalid; matches [ErrInvalid]
 	Refusal      = signing.Refusal // matches [ErrRefused]

@@ -14,69 +14,90 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Fault makes API requests go wrong on purpose. Operation and DocumentID select requests, Nth, Times and Probability
-// say which of these it happens to, and the other fields say what happens:
+// Fault makes API requests fail on purpose. Its fields have three purposes:
 //
-//	srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
-//	srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
-//	srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
-//	srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
+//   - Operation and DocumentID select requests.
 //
-// A request that is refused for its path, its method, its key, its body or the reminder limit matches no fault. The
-// faults that match a request are asked in the order in which they were set. Each counts the request, until one happens
-// to it: those after it do not count it. What happens can be combined. With Latency alone, the answer is as usual.
+//   - Nth, Times and Probability choose among the selected requests.
+//
+//   - The other fields describe the failure:
+//
+//     srv.Fail(signformstest.Fault{Status: 503})                                               // every request is refused
+//     srv.Fail(signformstest.Fault{Operation: signforms.OpSend, Reset: true, AfterWork: true}) // every send works, and its answer is lost
+//     srv.Fail(signformstest.Fault{DocumentID: lease, Nth: 2, Status: 500})                    // the second request about the lease fails
+//     srv.Fail(signformstest.Fault{Times: 3, Status: 429, RetryAfter: "1"})                    // the next three requests are too many
+//
+// A request matches no fault if the service refuses it for its path, method, key or body, or for
+// the reminder limit.
+//
+// If several faults match a request, they are checked in the order in which they were set. Each
+// fault that is checked counts the request. The first fault that applies ends the check, so the
+// faults after it do not count the request.
+//
+// Failures can be combined. With Latency alone, the response is the usual one.
 type Fault struct {
-	Operation   Operation `json:"operation,omitempty"`   // as in signforms.OpSend; empty: any
-	DocumentID  string    `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId that the request carries, of a record or not; empty: any
-	Nth         int       `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
-	Times       int       `json:"times,omitempty"`       // happens this often at most; 0: no limit
-	Probability float64   `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed; 0: certain, as is 1
+	Operation   Operation `json:"operation,omitempty"`   // such as signforms.OpSend; empty: any
+	DocumentID  string    `json:"documentId,omitempty"`  // a documentId, templateId, formId, createdDocumentId or responseId in the request, whether or not a record has it; empty: any
+	Nth         int       `json:"nth,omitempty"`         // the fault applies to the Nth match, counted from 1, and with Times to later matches too; 0: from the first match on
+	Times       int       `json:"times,omitempty"`       // the fault applies at most this often; 0: no limit
+	Probability float64   `json:"probability,omitempty"` // probability of the fault for each of these matches, from 0 to 1, drawn with Options.Seed; 0: certain, as is 1
 
-	AfterWork  bool          `json:"afterWork,omitempty"`  // do the work first, so that its answer gets lost or is wrong
-	Latency    time.Duration `json:"latency,omitempty"`    // wait this long, by the wall clock; with AfterWork after the work; 0: not at all
-	Reset      bool          `json:"reset,omitempty"`      // reset the connection instead of answering; net/http repeats a GET then if the connection was used before
-	Status     int           `json:"status,omitempty"`     // answer with this status, 200 to 599, and do no work unless AfterWork is set; 0: that of the work, or 200 with Body
-	Body       string        `json:"body,omitempty"`       // answer with this body, and do no work unless AfterWork is set; empty: that of the work, or with Status none
-	RetryAfter string        `json:"retryAfter,omitempty"` // Retry-After header of the answer, any text without control characters; empty: none, or the service's own
-	Cut        int           `json:"cut,omitempty"`        // break the connection after this many bytes of the answer's body; 0, or no fewer than it has: not at all
-	Unknown    bool          `json:"unknown,omitempty"`    // put statuses that no client knows into the answer, and a new field into each object
+	AfterWork  bool          `json:"afterWork,omitempty"`  // execute the request first, so that its response is lost or wrong
+	Latency    time.Duration `json:"latency,omitempty"`    // wait this long, by the wall clock; with AfterWork, after executing the request; 0: not at all
+	Reset      bool          `json:"reset,omitempty"`      // reset the connection instead of responding; net/http then repeats a GET if the connection was used before
+	Status     int           `json:"status,omitempty"`     // respond with this status, 200 to 599, and execute nothing unless AfterWork is set; 0: the usual status, or 200 with Body
+	Body       string        `json:"body,omitempty"`       // respond with this body, and execute nothing unless AfterWork is set; empty: the usual body, or none with Status
+	RetryAfter string        `json:"retryAfter,omitempty"` // Retry-After header of the response, any text without control characters; empty: none, or that of the service
+	Cut        int           `json:"cut,omitempty"`        // break the connection after this many bytes of the response's body; 0, or at least its length: not at all
+	Unknown    bool          `json:"unknown,omitempty"`    // put statuses that no client knows into the response, and a new field into each object
 }
 
-// WebhookFault makes webhook attempts go wrong on purpose. WebhookID, DocumentID and EventType select attempts, Nth,
-// Times and Probability say which of these it happens to, and the other fields say what happens:
+// WebhookFault makes webhook attempts fail on purpose. Its fields have three purposes:
 //
-//	srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
-//	srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
-//	srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
+//   - WebhookID, DocumentID and EventType select attempts.
 //
-// Each attempt of a delivery is matched on its own. The faults that match it are asked in the order in which they were
-// set. Each counts the attempt, until one happens to it. A changed body or timestamp is signed again, so that the
-// delivery stays genuine, except with Secret and Reencode. Attempts for different webhooks run concurrently: set
-// WebhookID if it matters which of them Nth and Times count.
+//   - Nth, Times and Probability choose among the selected attempts.
+//
+//   - The other fields describe the failure:
+//
+//     srv.FailWebhooks(signformstest.WebhookFault{Drop: true, Times: 2})                       // the next two attempts get lost
+//     srv.FailWebhooks(signformstest.WebhookFault{WebhookID: hook, Nth: 1, Secret: "a guess"}) // a forged one
+//     srv.FailWebhooks(signformstest.WebhookFault{EventType: "new_template_response", Duplicate: true})
+//
+// Each attempt of a delivery is matched separately. If several faults match an attempt, they are
+// checked in the order in which they were set. Each fault that is checked counts the attempt, and
+// the first fault that applies ends the check.
+//
+// A changed body or timestamp is signed again, so that the delivery stays genuine. Secret and
+// Reencode are the exceptions.
+//
+// Attempts for different webhooks run concurrently. Set WebhookID if it matters which attempts Nth
+// and Times count.
 type WebhookFault struct {
-	WebhookID   string  `json:"webhookId,omitempty"`   // as AddWebhook returned it, of a webhook that there is; empty: any
-	DocumentID  string  `json:"documentId,omitempty"`  // of the document, template, form, createdDocumentId or form response that an event is about, now or later; empty: any
-	EventType   string  `json:"eventType,omitempty"`   // a webhookEvent, as in "new_template_response"; empty: any
-	Nth         int     `json:"nth,omitempty"`         // number of the match, from 1, on which it happens, and with Times on later ones too; 0: from the first on
-	Times       int     `json:"times,omitempty"`       // happens this often at most; 0: no limit
-	Probability float64 `json:"probability,omitempty"` // of happening on each of those, 0 to 1, from Options.Seed and each webhook's own attempts; 0: certain, as is 1
+	WebhookID   string  `json:"webhookId,omitempty"`   // id of an existing webhook, as AddWebhook returned it; empty: any
+	DocumentID  string  `json:"documentId,omitempty"`  // id of the document, template, form, createdDocumentId or form response of an event, now or later; empty: any
+	EventType   string  `json:"eventType,omitempty"`   // a webhookEvent such as "new_template_response"; empty: any
+	Nth         int     `json:"nth,omitempty"`         // the fault applies to the Nth match, counted from 1, and with Times to later matches too; 0: from the first match on
+	Times       int     `json:"times,omitempty"`       // the fault applies at most this often; 0: no limit
+	Probability float64 `json:"probability,omitempty"` // probability of the fault for each of these matches, from 0 to 1, drawn with Options.Seed for each webhook; 0: certain, as is 1
 
-	Drop      bool          `json:"drop,omitempty"`      // lose the request on its way: the attempt fails, the next follows the schedule
-	Delay     time.Duration `json:"delay,omitempty"`     // make the attempt this much later by the service's clock, once per delivery, so that others overtake it; set alone
+	Drop      bool          `json:"drop,omitempty"`      // lose the request before it arrives: the attempt fails, and the next attempt follows the schedule
+	Delay     time.Duration `json:"delay,omitempty"`     // delay the attempt by this time of the service's clock, once per delivery, so that other deliveries overtake it; excludes the other failures
 	Duplicate bool          `json:"duplicate,omitempty"` // send the same request twice
-	Secret    string        `json:"secret,omitempty"`    // sign with this instead of the webhook's secret; empty: with that
-	Shift     time.Duration `json:"shift,omitempty"`     // add this to x-timestamp, in whole seconds, or milliseconds if it has them: negative for a stale one
+	Secret    string        `json:"secret,omitempty"`    // sign with this secret; empty: with the webhook's secret
+	Shift     time.Duration `json:"shift,omitempty"`     // add this to x-timestamp, in whole seconds, or in milliseconds if x-timestamp has them; a negative value makes an old timestamp
 	OmitType  bool          `json:"omitType,omitempty"`  // leave out webhookEvent
-	Type      string        `json:"type,omitempty"`      // write this as webhookEvent; empty: the event's own
+	Type      string        `json:"type,omitempty"`      // write this as webhookEvent; empty: the type of the event
 	Reencode  bool          `json:"reencode,omitempty"`  // indent the body and escape it for HTML after it was signed, as proxies do
 }
 
-// maxFaultBody is the maximum length of Fault.Body, in characters: twice what this module's client reads of an answer.
+// maxFaultBody is the maximum length of Fault.Body, in characters: twice the bytes that this
+// module's client reads of a response.
 const maxFaultBody = 64 << 20
 
-// Fail makes API requests go wrong from now on, and returns the fault's id.
+// Fail makes API requests fail from now on, and returns the fault's id.
 func (s *Server) Fail(f Fault) (id string, err error) {
-	plain := strings.TrimSpace(f.RetryAfter) // as HTTP does
+	plain := strings.TrimSpace(f.RetryAfter) // HTTP trims the value too
 	err = cmp.Or(checkName("DocumentID", f.DocumentID), checkName("RetryAfter", f.RetryAfter), signing.CheckLength("Body", f.Body, maxFaultBody),
 		notNegative("Nth", f.Nth), notNegative("Times", f.Times), notNegative("Cut", f.Cut), notNegative("Latency", f.Latency))
 	switch {
@@ -106,7 +127,7 @@ func (s *Server) Fail(f Fault) (id string, err error) {
 	return s.tellFault(s.faults.add(ActiveFault{Fault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
 }
 
-// FailWebhooks makes webhook attempts go wrong from now on, and returns the fault's id.
+// FailWebhooks makes webhook attempts fail from now on, and returns the fault's id.
 func (s *Server) FailWebhooks(f WebhookFault) (id string, err error) {
 	err = cmp.Or(checkName("Secret", f.Secret), checkName("Type", f.Type),
 		notNegative("Nth", f.Nth), notNegative("Times", f.Times), notNegative("Delay", f.Delay))
@@ -133,7 +154,8 @@ func (s *Server) FailWebhooks(f WebhookFault) (id string, err error) {
 	return s.tellFault(s.faults.add(ActiveFault{WebhookFault: &f}, occurrence{f.Nth, f.Times, f.Probability})), nil
 }
 
-// checkEffect refuses a fault that does nothing, or more than a delay: what is delayed goes out as it is.
+// checkEffect refuses a fault without an effect. It also refuses a delay together with another
+// effect, because a delayed attempt is sent unchanged.
 func (f WebhookFault) checkEffect() error {
 	f.WebhookID, f.DocumentID, f.EventType, f.Nth, f.Times, f.Probability = "", "", "", 0, 0, 0
 	switch {
@@ -145,7 +167,8 @@ func (f WebhookFault) checkEffect() error {
 	return nil
 }
 
-// checkWebhook refuses a fault of a webhook that there is not, or of events that the webhook never gets.
+// checkWebhook refuses a fault of a webhook that does not exist, or of events that the webhook
+// never gets.
 func (s *Server) checkWebhook(f WebhookFault) error {
 	if f.WebhookID == "" {
 		return nil
@@ -162,8 +185,9 @@ func (s *Server) checkWebhook(f WebhookFault) error {
 	})
 }
 
-// wellFormed reports whether a document, template, form or response may have the id. That there is one is not asked: it
-// may come later, and a request may name one that never was.
+// wellFormed reports whether a document, template, form or response may have the id. It does not
+// check that the record exists, because the record may be added later, and a request may name a
+// record that never existed.
 func wellFormed(id string) bool { return signing.IsUUID(id) || signing.IsObjectID(id) }
 
 func malformedID(id string) error {
@@ -175,17 +199,18 @@ func (s *Server) tellFault(id string) string {
 	return id
 }
 
-// ActiveFault is a fault that was set and not taken back. One of Fault and WebhookFault is nil.
+// ActiveFault is a fault that was set and not removed. Either Fault or WebhookFault is nil.
 type ActiveFault struct {
 	ID           string        `json:"id"`
 	Fault        *Fault        `json:"request,omitempty"`
 	WebhookFault *WebhookFault `json:"delivery,omitempty"`
-	Matched      int           `json:"matched"`         // requests or attempts so far
-	Happened     int           `json:"happened"`        // to how many of them
-	LastAt       time.Time     `json:"lastAt,omitzero"` // when it last happened, by the service's clock; zero: it never did
+	Matched      int           `json:"matched"`         // matching requests or attempts so far
+	Happened     int           `json:"happened"`        // to how many of them the fault applied
+	LastAt       time.Time     `json:"lastAt,omitzero"` // when the fault last applied, by the service's clock; zero: never
 }
 
-// String is the fault as JSON, without its id and counts. Secrets are left out, and long texts are cut.
+// String returns the fault as JSON, without its id and counts. Secrets are left out, and long texts
+// are cut.
 func (f ActiveFault) String() string {
 	lasting := func(d time.Duration) string { return strings.TrimPrefix(d.String(), "0s") }
 	var shown any
@@ -209,10 +234,10 @@ func (f ActiveFault) String() string {
 	return string([]rune(string(text[:min(len(text), 1200)]))[:min(300, utf8.RuneCount(text))])
 }
 
-// Faults returns the faults that were set and not taken back, in the order in which they were set.
+// Faults returns the faults that were set and not removed, in the order in which they were set.
 func (s *Server) Faults() []ActiveFault { return s.faults.active() }
 
-// RemoveFault takes a fault back. An unknown id is an error that matches [ErrNotFound].
+// RemoveFault removes a fault. An unknown id is an error that matches [ErrNotFound].
 func (s *Server) RemoveFault(id string) error {
 	if s.store.Closed() {
 		return store.ErrClosed
@@ -224,7 +249,7 @@ func (s *Server) RemoveFault(id string) error {
 	return nil
 }
 
-// ClearFaults takes every fault back. It does nothing once the server is closed.
+// ClearFaults removes every fault. After the server is closed, it does nothing.
 func (s *Server) ClearFaults() {
 	for _, f := range s.Faults() {
 		s.RemoveFault(f.ID)

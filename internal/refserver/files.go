@@ -8,7 +8,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TemplatePDF returns the PDF of a template, or nil when it has none of its own.
+// TemplatePDF returns the PDF of a template, or nil if the template has no PDF of its own.
 func (s *Server) TemplatePDF(ctx context.Context, id string) ([]byte, error) {
 	return s.file(ctx, "template "+id, func(tx *store.Tx) (signing.File, error) {
 		t, err := tx.Template(id)
@@ -16,7 +16,8 @@ func (s *Server) TemplatePDF(ctx context.Context, id string) ([]byte, error) {
 	})
 }
 
-// DocumentPDF returns the PDF of a document as it was before anybody signed, or nil when it has none.
+// DocumentPDF returns the PDF of a document before any signature, or nil if the document has no
+// PDF.
 func (s *Server) DocumentPDF(ctx context.Context, id string) ([]byte, error) {
 	return s.file(ctx, "document "+id, func(tx *store.Tx) (signing.File, error) {
 		d, err := tx.Document(id)
@@ -24,7 +25,7 @@ func (s *Server) DocumentPDF(ctx context.Context, id string) ([]byte, error) {
 	})
 }
 
-// images reads the pictures that were entered into a document.
+// images reads the images that signers entered into a document.
 func (s *Server) images(ctx context.Context, d *DocumentState, record signing.Document) (err error) {
 	for i, v := range record.Values {
 		if d.Values[i].Image, err = s.content(ctx, "document "+record.ID, v.Image); err != nil {
@@ -34,9 +35,9 @@ func (s *Server) images(ctx context.Context, d *DocumentState, record signing.Do
 	return nil
 }
 
-// readImages leaves out the pictures when they cannot be read.
+// readImages is like images, but leaves out images that cannot be read.
 func (s *Server) readImages(d *DocumentState, record signing.Document) {
-	_ = s.images(s.ctx, d, record) // content has logged it
+	_ = s.images(s.ctx, d, record) // content has logged the error
 }
 
 // file returns the content of a file. It reads the Storage outside of a transaction.
@@ -52,7 +53,8 @@ func (s *Server) file(ctx context.Context, of string, find func(tx *store.Tx) (s
 	return s.content(ctx, of, f)
 }
 
-// content returns what is in a file of the record. One that cannot be read is logged.
+// content returns the content of a file of the record. If the file cannot be read, content logs the
+// error.
 func (s *Server) content(ctx context.Context, of string, f signing.File) ([]byte, error) {
 	content, err := s.store.Content(ctx, f)
 	if err == nil || ctx.Err() != nil {

@@ -4,8 +4,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Counts says how many records of the server's workspace there are, and how many deliveries of each status. It is known
-// without counting.
+// Counts has the numbers of records in the server's workspace, and the number of deliveries with
+// each status. The server keeps these numbers up to date, so reading them is fast.
 type Counts struct {
 	Templates     int
 	Forms         int
@@ -15,12 +15,13 @@ type Counts struct {
 	Deliveries    map[DeliveryStatus]int
 }
 
-// Undelivered returns how many deliveries have not ended: they wait for an attempt, or are under way.
+// Undelivered returns how many deliveries have not ended: they wait for an attempt, or are being
+// sent.
 func (c Counts) Undelivered() int {
 	return c.Deliveries[DeliveryPending] + c.Deliveries[DeliverySending]
 }
 
-// Counts returns the numbers of records at one moment.
+// Counts returns the numbers of records at the same moment.
 func (s *Server) Counts() Counts {
 	c := Counts{Deliveries: map[DeliveryStatus]int{}}
 	q := store.Query{}
@@ -38,22 +39,24 @@ func (s *Server) Counts() Counts {
 	return c
 }
 
-// FindDeliveries returns a page of matching deliveries, newest first, and how many match in all. A nil match takes all.
+// FindDeliveries returns a page of matching deliveries, newest first, and the number of all
+// matching deliveries. A nil match selects all deliveries.
 func (s *Server) FindDeliveries(match func(Delivery) bool, offset, limit int) (page []Delivery, total int) {
 	return newestOf(s.deliveries(), match, offset, limit, publicDelivery)
 }
 
-// FindMessages returns a page of the mail that matches, as FindDeliveries does.
+// FindMessages returns a page of the matching messages, as FindDeliveries does for deliveries.
 func (s *Server) FindMessages(match func(Message) bool, offset, limit int) (page []Message, total int) {
 	return newestOf(s.messages(), match, offset, limit, s.publicMessage)
 }
 
-// FindRequests returns a page of the API requests that match, as FindDeliveries does.
+// FindRequests returns a page of the matching API requests, as FindDeliveries does for deliveries.
 func (s *Server) FindRequests(match func(Request) bool, offset, limit int) (page []Request, total int) {
 	return newestOf(s.requests.records(), match, offset, limit, func(r Request) Request { return r })
 }
 
-// newestOf converts a page of the records that match. Without a match it looks at no more than are skipped or returned.
+// newestOf converts a page of the matching records. Without a match, it reads only the records that
+// it skips or returns.
 func newestOf[From, To any](all store.Records[From], match func(To) bool, offset, limit int, convert func(From) To) (page []To, total int) {
 	for v := range all.Newest() {
 		if match == nil && len(page) == limit {

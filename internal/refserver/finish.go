@@ -11,17 +11,17 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// finishing makes finished files when they are first asked for, each once for all that ask meanwhile.
+// finishing makes finished files on demand. Concurrent requests for the same file share one call.
 type finishing struct {
 	mu       sync.Mutex
-	underWay map[string]*making // by id of the document
+	underWay map[string]*making // files being made, by id of the document
 	calls    sync.WaitGroup
 	closed   bool
 }
 
 // making is a file that is being made.
 type making struct {
-	done    chan struct{} // closed when the file is saved, or cannot be
+	done    chan struct{} // closed when the file is saved, or could not be made
 	content []byte
 	err     error
 }
@@ -29,9 +29,12 @@ type making struct {
 // finishWithin is how long making a file may take.
 const finishWithin = 20 * time.Second
 
-// FinishedPDF returns the finished file of a document, or nil when there is none: the document is not completed, or
-// nobody makes finished files. The first call makes it with [Options].Finish and saves it; all get the same bytes. The
-// error matches [ErrNotMade] when it cannot be made now: the audit trail has the reason, and the next call tries again.
+// FinishedPDF returns the finished file of a document. It returns nil if the document is not
+// completed, or if [Options].Finish is nil.
+//
+// The first call makes the file with [Options].Finish and saves it. All calls get the same bytes.
+// If the file cannot be made now, the error matches [ErrNotMade]. The audit trail then has the
+// reason, and the next call tries again.
 func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
 	d, err := s.document(id)
 	if err != nil {
@@ -49,7 +52,7 @@ func (s *Server) FinishedPDF(ctx context.Context, id string) ([]byte, error) {
 	}
 }
 
-// toFinish reports whether the document has a finished file that is still to be made.
+// toFinish reports whether the finished file of the document must still be made.
 func (s *Server) toFinish(d signing.Document) bool {
 	return s.options.Finish != nil && d.Completed() && d.Finished.SHA256 == ""
 }
@@ -62,7 +65,7 @@ func (s *Server) document(id string) (d signing.Document, err error) {
 	return d, err
 }
 
-// join begins to make the file, unless that is under way.
+// join starts to make the file. If the file is already being made, join returns the running call.
 func (f *finishing) join(id string, finish func() ([]byte, error)) *making {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +92,7 @@ func (f *finishing) join(id string, finish func() ([]byte, error)) *making {
 	return m
 }
 
-// close waits for what is under way, and makes nothing more.
+// close waits for the running calls and starts no more.
 func (f *finishing) close() {
 	f.mu.Lock()
 	f.closed = true
@@ -97,13 +100,13 @@ func (f *finishing) close() {
 	f.calls.Wait()
 }
 
-// finish makes a file and saves it, or why it could not be made.
+// finish makes a file and saves it. It returns why the file could not be made.
 func (s *Server) finish(id string) ([]byte, error) {
 	d, err := s.document(id)
 	if err != nil {
 		return nil, err
 	}
-	if !s.toFinish(d) { // made since the caller looked
+	if !s.toFinish(d) { // another call has made the file in the meantime
 		return s.content(s.ctx, "document "+d.ID, d.Finished)
 	}
 	content, err := s.callFinish(d)
@@ -123,7 +126,8 @@ func (s *Server) finish(id string) ([]byte, error) {
 	return content, nil
 }
 
-// notMade notes in the audit trail why a file could not be made, once for tries that fail in the same way.
+// notMade records in the audit trail why a file could not be made. If further tries fail for the
+// same reason, it records the reason once.
 func (s *Server) notMade(id string, why error) error {
 	if s.ctx.Err() != nil {
 		return store.ErrClosed
@@ -147,7 +151,7 @@ func (s *Server) notMade(id string, why error) error {
 	return &failure{fmt.Errorf("the finished file could not be made: %w", why), ErrNotMade}
 }
 
-// callFinish calls the program's function, and gives up when that takes too long.
+// callFinish calls Options.Finish, and returns an error if the call takes too long.
 func (s *Server) callFinish(d signing.Document) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, finishWithin)
 	defer cancel()
@@ -168,7 +172,7 @@ func (s *Server) callFinish(d signing.Document) ([]byte, error) {
 	}
 }
 
-// makeFile calls the program's function with the document and its PDF.
+// makeFile calls Options.Finish with the document and its PDF.
 func (s *Server) makeFile(ctx context.Context, d signing.Document) (content []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil {

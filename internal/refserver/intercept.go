@@ -16,7 +16,7 @@ func (f Fault) matches(c *api.Call) bool {
 
 func (f Fault) answers() bool { return f.Status != 0 || f.Body != "" }
 
-// intercept stands around the work of a request.
+// intercept applies the faults before and after the work of a request.
 func (s *Server) intercept(ctx context.Context, c *api.Call, work func() api.Answer) api.Answer {
 	f, id, ok := s.faults.request(c, s.Now())
 	if !ok {
@@ -39,7 +39,8 @@ func (s *Server) intercept(ctx context.Context, c *api.Call, work func() api.Ans
 	return f.edit(a)
 }
 
-// wait sleeps for d or until the client is gone. Either way the service goes on with the request.
+// wait sleeps for d or until the client is gone. In both cases the service continues with the
+// request.
 func wait(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
@@ -52,7 +53,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// edit changes the work's answer as the fault says.
+// edit changes the response as the fault requires.
 func (f Fault) edit(a api.Answer) api.Answer {
 	if f.answers() {
 		a = api.Answer{Status: http.StatusOK, Header: http.Header{}, Body: []byte(f.Body)}
@@ -64,9 +65,9 @@ func (f Fault) edit(a api.Answer) api.Answer {
 		a.Status = f.Status
 	}
 	var v any
-	if f.Unknown && json.Unmarshal(a.Body, &v) == nil { // or it is the fault's own Body, not JSON at all
+	if f.Unknown && json.Unmarshal(a.Body, &v) == nil { // a fault's own Body may not be JSON
 		addUnknown(v)
-		a.Body, _ = json.Marshal(v) // it came from JSON
+		a.Body, _ = json.Marshal(v) // v was decoded from JSON
 	}
 	if f.RetryAfter != "" {
 		a.Header.Set("Retry-After", f.RetryAfter)

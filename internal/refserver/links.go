@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Link is the URL of a page of one signer or of a form: whoever has it can act. It is a secret and is not printed. JSON
-// has it, for those who sign.
+// Link is the URL of a page of one signer or of a form. Whoever has the URL can act, so it is a
+// secret and is not printed. Its JSON contains the URL, for programs that sign.
 type Link string
 
 const redacted = "[redacted]"

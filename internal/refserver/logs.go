@@ -8,38 +8,39 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Requests returns the newest API requests, as many as [Options].Keep says, in the order in which they were answered.
-// The newest are whole, up to about 16 MiB; the others have IsCut set. Do not change what they refer to: it is shared
-// with the log.
+// Requests returns the newest API requests, at most the number in [Options].Keep, in the order of
+// their responses. The newest requests are whole, up to about 16 MiB in total; the others have
+// IsCut set. Do not change the values to which they refer, because the log shares them.
 func (s *Server) Requests() []Request {
 	return convertRecords(s.requests.records(), func(r Request) Request { return r })
 }
 
 // Message is mail that the service would have sent.
 type Message struct {
-	ID         int64     `json:"id"`         // from 1, ascending over all messages
+	ID         int64     `json:"id"`         // ascending from 1 over all messages
 	Kind       string    `json:"kind"`       // "invitation", "reminder" or "notice"
-	DocumentID string    `json:"documentId"` // the document, or the form
+	DocumentID string    `json:"documentId"` // id of the document or of the form
 	To         string    `json:"to"`
 	Subject    string    `json:"subject"`
 	Body       string    `json:"body"`
-	Link       Link      `json:"link,omitempty"` // string(Link) opens the document or form, and signs the document with POST; empty in notices
+	Link       Link      `json:"link,omitempty"` // URL, as string(Link), at which a GET opens the document or form and a POST signs the document; empty in notices
 	At         time.Time `json:"at"`             // by the service's clock
 }
 
-// String describes the message in one line without its link, which is a secret, and without personal data.
+// String describes the message in one line. It contains neither the link, which is a secret, nor
+// personal data.
 func (m Message) String() string {
 	return fmt.Sprintf("%s %s about %s", m.At.Format(time.RFC3339), m.Kind, m.DocumentID)
 }
 
-// Messages returns the newest mail, as much as [Options].Keep says, oldest first.
+// Messages returns the newest messages, at most the number in [Options].Keep, oldest first.
 func (s *Server) Messages() []Message {
 	return convertRecords(s.messages(), s.publicMessage)
 }
 
 func (s *Server) publicMessage(m signing.Message) Message { return publicMessage(m, s.linkIn(m)) }
 
-// linkIn is the link in a message; empty without one.
+// linkIn returns the link in a message, or an empty Link.
 func (s *Server) linkIn(m signing.Message) Link {
 	switch {
 	case m.Token == "":
@@ -70,13 +71,13 @@ func (s *Server) messages() (all store.Records[signing.Message]) {
 type Delivery struct {
 	ID            string         `json:"id"`
 	WebhookID     string         `json:"webhookId"`
-	DocumentID    string         `json:"documentId"`     // the document, or the form; of a sample it may be none that exists
+	DocumentID    string         `json:"documentId"`     // id of the document or of the form; in a sample, the document may not exist
 	EventTypes    []string       `json:"eventTypes"`     // the webhookEvent of each element of the body
-	Test          bool           `json:"test,omitempty"` // from [Server.TestWebhook]
+	Test          bool           `json:"test,omitempty"` // made by [Server.TestWebhook]
 	Status        DeliveryStatus `json:"status"`
-	Body          []byte         `json:"body,omitempty"` // the same for every attempt; nil before the first
+	Body          []byte         `json:"body,omitempty"` // the same in every attempt; nil before the first attempt
 	Attempts      []Attempt      `json:"attempts"`
-	NextAttemptAt time.Time      `json:"nextAttemptAt,omitzero"` // while pending; else zero
+	NextAttemptAt time.Time      `json:"nextAttemptAt,omitzero"` // zero unless the delivery is pending
 	CreatedAt     time.Time      `json:"createdAt"`              // when the event happened, by the service's clock
 }
 
@@ -96,8 +97,9 @@ func (d Delivery) String() string {
 	return line
 }
 
-// Deliveries returns the deliveries that are kept, see [Options].Keep, those of [Server.TestWebhook] too, in the order
-// of the events. Do not change what they refer to: it is shared with the log.
+// Deliveries returns the deliveries that are kept (see [Options].Keep), in the order of the events.
+// It includes the deliveries of [Server.TestWebhook]. Do not change the values to which they refer,
+// because the log shares them.
 func (s *Server) Deliveries() []Delivery {
 	return convertRecords(s.deliveries(), publicDelivery)
 }

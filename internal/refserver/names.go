@@ -6,7 +6,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// What the packages below call these things. The wire's spelling is theirs too.
+// The names of these types in the packages below, which also define the spelling on the wire.
 type (
 	Operation = api.Operation
 	Route     = api.Route
@@ -32,7 +32,7 @@ type (
 	Attempt        = store.Attempt
 )
 
-// The statuses of a document that programs show.
+// The statuses of a document that programs display.
 const (
 	StatusPending  = signing.StatusPending
 	StatusSigned   = signing.StatusSigned
@@ -65,7 +65,7 @@ func Operations() []Operation {
 	return []Operation{ListDocuments, VoidDocument, SendReminder, Send, ListRespondents, ListResponses}
 }
 
-// The readings of what the interface leaves open.
+// The types and constants of [Profile].
 const (
 	LayoutMessage     = api.LayoutMessage
 	LayoutError       = api.LayoutError
@@ -108,7 +108,8 @@ const (
 	DeliveryCancelled = store.DeliveryCancelled
 )
 
-// DeliveryStatuses returns all statuses of a delivery, in the order in which it can have them.
+// DeliveryStatuses returns all statuses of a delivery, in the order in which a delivery can have
+// them.
 func DeliveryStatuses() []DeliveryStatus {
 	return []DeliveryStatus{DeliveryPending, DeliverySending, DeliveryDelivered, DeliveryDead, DeliveryCancelled}
 }

@@ -11,9 +11,10 @@ import (
 	"sync"
 )
 
-// Network is a network in memory, with names instead of ports, for a service, its client and its webhook receivers. It
-// never touches a socket, so all of them can run inside a [testing/synctest] bubble: the package documentation has an
-// example. A Network is safe for concurrent use.
+// Network is a network in memory, with names instead of ports, for a service, its client and its
+// webhook receivers. A Network uses no socket, so all of them can run inside a [testing/synctest]
+// bubble. The documentation of package signformstest has an example. A Network is safe for
+// concurrent use.
 type Network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener
@@ -33,8 +34,9 @@ func NewNetwork() *Network {
 // HTTPClient returns a client that reaches this network and nothing else.
 func (n *Network) HTTPClient() *http.Client { return &http.Client{Transport: n.transport} }
 
-// DialContext connects to whoever serves addr's host in this network; the port is ignored. A name that nobody serves is
-// refused at once. It has the form that http.Transport wants, for clients with settings of their own.
+// DialContext connects to the server that serves addr's host in this network. The port is ignored.
+// If no server has this name, DialContext returns an error at once. It has the type of
+// http.Transport.DialContext, for clients with their own settings.
 func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -61,7 +63,7 @@ func (n *Network) DialContext(ctx context.Context, network, addr string) (net.Co
 	return nil, &net.OpError{Op: "dial", Net: network, Addr: memoryAddr(host), Err: err}
 }
 
-// unknown is the error for a name that nobody serves.
+// unknown returns the error for a name that no server has.
 func (n *Network) unknown() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,7 +73,7 @@ func (n *Network) unknown() error {
 	return fmt.Errorf("nobody serves this name in the network: it has %q", slices.Sorted(maps.Keys(n.listeners)))
 }
 
-// listen returns a listener for host, which must not be served yet.
+// listen returns a listener for host, which no server may have yet.
 func (n *Network) listen(host string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,8 +88,8 @@ func (n *Network) listen(host string) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves h under a host name of this network, such as "app.test", until the network is closed, and returns the
-// URL. It panics when the name is taken or the network is closed.
+// Serve serves h under a host name of this network, such as "app.test", until the network is
+// closed. It returns the URL. Serve panics if the name is taken or the network is closed.
 func (n *Network) Serve(host string, h http.Handler) (url string) {
 	l, err := n.listen(host)
 	if err != nil {

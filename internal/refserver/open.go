@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// open begins with an empty state, or goes on with the one that the Storage holds.
+// open begins with an empty state, or continues with the state in the Storage.
 func (s *Server) open() error {
 	if s.options.Storage == nil {
 		return s.begin()
@@ -46,7 +46,8 @@ func (s *Server) open() error {
 
 var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
 
-// begin makes the server's own workspace. Keep the order in which ids are made: with a seed they are always the same.
+// begin makes the server's own workspace. Do not change the order in which ids are made: with a
+// seed, the ids must stay the same.
 func (s *Server) begin() error {
 	secret := cmp.Or(s.options.WebhookSecret, s.ids.Token())
 	own := store.Service{
@@ -61,7 +62,8 @@ func (s *Server) begin() error {
 	})
 }
 
-// resume continues with what was loaded. Ids begin at a random point, because those of the seed were used before.
+// resume continues with the loaded state. Ids begin at a random point, because the ids of the seed
+// were used before.
 func (s *Server) resume(was store.Service) error {
 	if want := s.options.WorkspaceID; want != "" && want != was.WorkspaceID {
 		return invalid("Options.WorkspaceID", "the storage holds the workspace %q, not %q", was.WorkspaceID, want)
@@ -90,10 +92,11 @@ func (s *Server) resume(was store.Service) error {
 	})
 }
 
-// closing is how long a Save may go on when the server closes.
+// closing is how long a Save may continue when the server closes.
 const closing = 10 * time.Second
 
-// boundSaving ends the context of every Save after that, or when the function that it returns is called.
+// boundSaving ends the context of every Save after the time closing, or when the returned function
+// is called.
 func (s *Server) boundSaving() (end func()) {
 	if s.options.Storage == nil {
 		return func() {}
@@ -108,9 +111,9 @@ func (s *Server) boundSaving() (end func()) {
 // Stopped returns an error that matches [ErrStopped] once the service has stopped, and nil before.
 func (s *Server) Stopped() error { return s.store.Stopped() }
 
-// Reset deletes everything but the workspace, its API keys and the webhook secret: records, logs, faults, and what
-// counted for the reminder limit. The clock stays where it is, and ids go on. An
-// attempt to deliver that is under way ends by itself.
+// Reset deletes records, logs, faults, and the requests that counted for the reminder limit. It
+// keeps the workspace, its API keys and the webhook secret. The clock does not change, and ids
+// continue. An attempt to deliver that is running ends by itself.
 func (s *Server) Reset() error {
 	err := s.store.Update(func(tx *store.Tx) error {
 		tx.Clear()

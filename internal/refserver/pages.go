@@ -16,7 +16,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// pages are what people open in a browser: signing links, form links and PDFs, by the paths of [signing.Links].
+// pages are the pages that people open in a browser: signing links, form links and PDFs. The keys
+// are the paths of [signing.Links].
 var pages = map[string]func(s *Server, w http.ResponseWriter, r *http.Request, name string){
 	"/sign/":      (*Server).openSigningLink,
 	"/form/":      (*Server).openFormLink,
@@ -24,7 +25,8 @@ var pages = map[string]func(s *Server, w http.ResponseWriter, r *http.Request, n
 	"/finished/":  (*Server).showFinished,
 }
 
-// servePage answers a request for a page, and reports whether it was one. Pages are not logged: links are secrets.
+// servePage handles a request for a page. It reports whether the request was for a page. Requests
+// for pages are not logged, because links are secrets.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 	for prefix, serve := range pages {
 		name, ok := strings.CutPrefix(r.URL.Path, prefix)
@@ -46,7 +48,8 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// openSigningLink shows a signer the document, which counts as viewing it, or with POST, from its button, signs it.
+// openSigningLink shows the document to a signer, which counts as viewing it. The button on the
+// page sends a POST, which signs the document.
 func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token string) {
 	var d signing.Document
 	var signer int
@@ -67,7 +70,7 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 			return
 		}
 	}
-	if r.Method == http.MethodHead { // programs that check the links in mail ask so: nobody has seen the document
+	if r.Method == http.MethodHead { // programs that check the links in mail send a HEAD: nobody has seen the document
 		page(w, http.StatusOK, d.Name, "")
 		return
 	}
@@ -88,7 +91,7 @@ func (s *Server) openSigningLink(w http.ResponseWriter, r *http.Request, token s
 	io.WriteString(w, form)
 }
 
-// originOf tells where a person's request came from.
+// originOf returns the origin of a person's request.
 func originOf(r *http.Request) signing.Origin {
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -97,7 +100,7 @@ func originOf(r *http.Request) signing.Origin {
 	return signing.Origin{IP: ip, UserAgent: r.UserAgent()}
 }
 
-// signForm asks for the fields and has the button that signs.
+// signForm returns the HTML form for the fields, with the button that signs.
 func signForm(fields []signing.Field) string {
 	var b strings.Builder
 	b.WriteString("<form method=post>")
@@ -113,10 +116,11 @@ func signForm(fields []signing.Field) string {
 	return b.String()
 }
 
-// posted reads what the form of [signForm] asked for. It returns an error if that is too large.
+// posted reads the input of the form of [signForm]. It returns an error if the input is too large.
 func posted(r *http.Request, fields []signing.Field) (values []signing.FieldValue, err error) {
 	r.Body = http.MaxBytesReader(nil, r.Body, 1<<20)
-	// What cannot be read for another reason is not there, and missed if it is required.
+	// Input that cannot be read for another reason counts as missing. If it is required, the signer
+	// gets an error.
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](r.ParseForm()); ok {
 		return nil, tooLarge
 	}
@@ -128,7 +132,7 @@ func posted(r *http.Request, fields []signing.Field) (values []signing.FieldValu
 	return values, nil
 }
 
-// openFormLink shows a receiver what the form asks.
+// openFormLink shows the questions of the form to a receiver.
 func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token string) {
 	form, _, ok := s.FormLink(token)
 	if !ok {
@@ -142,7 +146,7 @@ func (s *Server) openFormLink(w http.ResponseWriter, _ *http.Request, token stri
 	page(w, http.StatusOK, form.Title, strings.Join(questions, " · "))
 }
 
-// showDocument serves the PDF of a document or template: its own, or an empty page.
+// showDocument serves the PDF of a document or template: its own PDF, or an empty page.
 func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name string) {
 	d, err := s.document(s.links.IDOf(name))
 	of, content := "document "+d.ID, d.PDF
@@ -160,7 +164,8 @@ func (s *Server) showDocument(w http.ResponseWriter, r *http.Request, name strin
 	s.pdf(w, r, of, content)
 }
 
-// showFinished serves the signed PDF of a completed document, or that of a form response. A HEAD makes no file.
+// showFinished serves the signed PDF of a completed document, or the PDF of a form response. A HEAD
+// makes no file.
 func (s *Server) showFinished(w http.ResponseWriter, r *http.Request, name string) {
 	d, err := s.document(s.links.IDOf(name))
 	if err != nil || !d.Completed() {
@@ -204,7 +209,7 @@ func (s *Server) pdf(w http.ResponseWriter, r *http.Request, of string, f signin
 func servePDF(w http.ResponseWriter, r *http.Request, content []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/pdf")
-	h.Set("X-Content-Type-Options", "nosniff") // somebody uploaded it: a browser shows it as what it is, and runs nothing in it
+	h.Set("X-Content-Type-Options", "nosniff") // somebody uploaded the file, so a browser must display it only as its Content-Type and run nothing in it
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
@@ -231,7 +236,7 @@ func noSuchPage(w http.ResponseWriter) {
 
 func page(w http.ResponseWriter, status int, title, text string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Referrer-Policy", "no-referrer") // the address may be a secret
+	w.Header().Set("Referrer-Policy", "no-referrer") // the URL may be a secret
 	w.WriteHeader(status)
 	title, text = html.EscapeString(title), html.EscapeString(text)
 	fmt.Fprintf(w, "<!doctype html>\n<title>%s</title>\n<h1>%s</h1>\n<p>%s</p>\n", title, title, text)

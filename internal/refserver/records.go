@@ -9,12 +9,12 @@ const authorEmail = "author@example.com"
 type Template struct {
 	Name         string          `json:"name"`                   // not empty
 	Roles        []Role          `json:"roles"`                  // at least one
-	SigningOrder bool            `json:"signingOrder,omitempty"` // roles sign in the order of Roles; default: in any
+	SigningOrder bool            `json:"signingOrder,omitempty"` // roles sign in the order of Roles; default: in any order
 	PDF          []byte          `json:"pdf,omitempty"`          // default: an empty page
-	Fields       []TemplateField `json:"fields,omitempty"`       // what signers fill in; default: nothing is required of them
-	Variables    []string        `json:"variables,omitempty"`    // names of its custom variables in square brackets, as in [v1]
+	Fields       []TemplateField `json:"fields,omitempty"`       // fields that signers fill in; default: no field is required
+	Variables    []string        `json:"variables,omitempty"`    // names of the custom variables in square brackets, such as [v1]
 	AuthorEmail  string          `json:"authorEmail,omitempty"`  // default "author@example.com"
-	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // how long after sending its documents expire; default 0: never
+	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // time from sending until the document expires; default 0: never
 }
 
 // Form is a list of questions, to be sent with the client's Forms.Send and answered with [Server.SubmitForm].
@@ -25,26 +25,26 @@ type Form struct {
 
 // Field is one question of a [Form].
 type Field struct {
-	Question string       `json:"question"`           // not empty, and not that of another field
+	Question string       `json:"question"`           // not empty, and different from all other questions
 	Kind     QuestionKind `json:"kind,omitempty"`     // default TextQuestion
 	Required bool         `json:"required,omitempty"` // a submission without an answer to it is refused
-	Choices  []string     `json:"choices,omitempty"`  // of a ChoiceQuestion
+	Choices  []string     `json:"choices,omitempty"`  // the choices of a ChoiceQuestion
 }
 
-// Document is a PDF that is out for signing.
+// Document is a PDF that was sent for signing.
 type Document struct {
 	Name         string          `json:"name"`                   // not empty
 	Signers      []Signer        `json:"signers"`                // at least one, unless Draft
-	SigningOrder bool            `json:"signingOrder,omitempty"` // signers sign in the order of Signers; default: in any
+	SigningOrder bool            `json:"signingOrder,omitempty"` // signers sign in the order of Signers; default: in any order
 	PDF          []byte          `json:"pdf,omitempty"`          // default: an empty page
-	Fields       []TemplateField `json:"fields,omitempty"`       // what signers fill in; default: nothing is required of them
+	Fields       []TemplateField `json:"fields,omitempty"`       // fields that signers fill in; default: no field is required
 	AuthorEmail  string          `json:"authorEmail,omitempty"`  // default "author@example.com"
-	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // how long from now until it expires; default 0: never
+	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"`   // time from now until the document expires; default 0: never
 	Draft        bool            `json:"draft,omitempty"`        // not sent yet: nobody can sign it
 }
 
-// Signer is one person who has to sign a [Document].
+// Signer is a person who has to sign a [Document].
 type Signer struct {
 	Name  string `json:"name,omitempty"` // may be empty
-	Email string `json:"email"`          // an address alone, without a name: "ann@example.com"
+	Email string `json:"email"`          // only an address, without a name: "ann@example.com"
 }

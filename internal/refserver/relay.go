@@ -7,10 +7,16 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// SetRelay makes webhooks, each with another Event, all that the relay with the id has, and returns their ids. A relay
-// passes deliveries on, as "signforms listen" does. The relay's webhook of the same Event is changed and enabled, and
-// keeps its id and what is pending, but no rotated secret; the relay's others are deleted as by [Server.DeleteWebhook].
-// Without webhooks, none is left. The relay's id is saved with them; no other webhook is touched, whatever its URL.
+// SetRelay sets the webhooks of the relay with the id, and returns their ids. Each webhook must
+// have another Event. A relay passes deliveries on, as "signforms listen" does.
+//
+//   - An existing webhook of the relay with the same Event is changed and enabled. It keeps its id
+//     and its pending deliveries, but no rotated secret.
+//   - The other existing webhooks of the relay are deleted as by [Server.DeleteWebhook]. Without
+//     webhooks in the call, the relay has none afterwards.
+//   - Webhooks that do not belong to the relay are not changed, whatever their URL.
+//
+// The relay's id is saved with its webhooks.
 func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err error) {
 	if id == "" {
 		return nil, invalid("id", "is empty")

@@ -8,16 +8,17 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-const wholeBytes = 16 << 20 // of headers, queries, bodies and answers in a log, about
+const wholeBytes = 16 << 20 // approximate size of all headers, queries, bodies and responses in a log
 
-// requestLog keeps the newest API requests, and the newest of these whole. A request in it is replaced, never changed.
+// requestLog keeps the newest API requests, and the newest of these uncut. A request in the log is
+// replaced, never changed.
 type requestLog struct {
-	most   int // how many
+	most   int // maximum number of requests
 	mu     sync.Mutex
-	last   int64 // ID
+	last   int64 // the last ID
 	all    []*api.Record
-	whole  int // so many of the newest are not cut
-	weight int // of those
+	whole  int // how many of the newest requests are not cut
+	weight int // size of the requests that are not cut
 }
 
 func (l *requestLog) add(r api.Record) {
@@ -36,7 +37,7 @@ func (l *requestLog) add(r api.Record) {
 	}
 }
 
-// drop forgets the oldest n.
+// drop removes the oldest n requests.
 func (l *requestLog) drop(n int) {
 	for len(l.all)-l.whole < n {
 		l.weight -= l.all[len(l.all)-l.whole].Weight()
@@ -45,7 +46,7 @@ func (l *requestLog) drop(n int) {
 	l.all = slices.Clone(l.all[n:])
 }
 
-// cutOldest cuts the oldest request that is whole.
+// cutOldest cuts the oldest request that is not cut yet.
 func (l *requestLog) cutOldest() {
 	oldest := &l.all[len(l.all)-l.whole]
 	l.weight -= (*oldest).Weight()

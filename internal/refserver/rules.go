@@ -12,21 +12,23 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
 )
 
-// occurrence says on which of its matches a fault happens: its fields are those of [Fault] and [WebhookFault].
+// occurrence determines to which of its matches a fault applies. Its fields are those of [Fault]
+// and [WebhookFault].
 type occurrence struct {
 	nth         int
 	times       int
 	probability float64
 }
 
-// rule is a fault that was set. What [Server.Faults] shows of it counts its matches.
+// rule is a fault that was set. Its ActiveFault, which [Server.Faults] returns, counts the matches.
 type rule struct {
 	ActiveFault
 	occurrence
 	dice dice
 }
 
-// happens decides about one more match, of a request or of an attempt for a webhook.
+// happens counts a match, which is a request or an attempt for a webhook, and reports whether the
+// fault applies to it.
 func (r *rule) happens(webhookID string, now time.Time) bool {
 	r.Matched++
 	switch {
@@ -42,11 +44,12 @@ func (r *rule) happens(webhookID string, now time.Time) bool {
 	return true
 }
 
-// faults holds the rules of a server. Of the rules that match, the first that happens is applied, alone.
+// faults has the rules of a server. Among the matching rules, only the first one that happens is
+// applied.
 type faults struct {
 	mu    sync.Mutex
 	seed  uint64
-	set   int // rules set so far
+	set   int // number of rules set so far
 	rules []*rule
 }
 
@@ -67,12 +70,12 @@ func (fs *faults) add(f ActiveFault, o occurrence) (id string) {
 	return f.ID
 }
 
-// dice are the random numbers of one rule. Each webhook has a series of its own, because attempts for different
-// webhooks are made concurrently, in an order that no seed decides.
+// dice are the random numbers of one rule. Each webhook has its own series, because attempts for
+// different webhooks run concurrently, in an order that no seed determines.
 type dice struct {
 	seed   uint64
 	rule   int
-	series map[string]*rand.Rand // by webhook id; empty for requests
+	series map[string]*rand.Rand // by webhook id; the empty id is for requests
 }
 
 // roll returns a random number from 0 to 1.
@@ -87,7 +90,7 @@ func (d dice) roll(webhookID string) float64 {
 	return rnd.Float64()
 }
 
-// request returns the fault that a request meets, with its id.
+// request returns the fault that applies to a request, with its id.
 func (fs *faults) request(c *api.Call, now time.Time) (f Fault, id string, ok bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -99,7 +102,7 @@ func (fs *faults) request(c *api.Call, now time.Time) (f Fault, id string, ok bo
 	return Fault{}, "", false
 }
 
-// webhook returns the fault that an attempt meets. A delivery is delayed once.
+// webhook returns the fault that applies to an attempt. A delivery is delayed only once.
 func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -112,7 +115,7 @@ func (fs *faults) webhook(a *delivery.Request, now time.Time) (WebhookFault, boo
 	return WebhookFault{}, false
 }
 
-// remove takes a rule back, and reports whether there was one with the id.
+// remove removes the rule with the id, and reports whether it existed.
 func (fs *faults) remove(id string) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -11,9 +11,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TestWebhook does what the "Test Webhook" button does. It sends to this webhook alone one array with a sample event
-// for each tracked document, or for a made-up document when the webhook tracks everything. The delivery is signed and
-// logged like any other, and its body is the same each time. TestWebhook returns the delivery's id.
+// TestWebhook does the same as the "Test Webhook" button of the service. It sends one array to this
+// webhook only. The array has a sample event for each tracked document, or for an invented document
+// if the webhook tracks everything. The delivery is signed and logged like any other, and its body
+// is the same each time. TestWebhook returns the delivery's id.
 func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		w, err := tx.Webhook(webhookID)
@@ -30,7 +31,7 @@ func (s *Server) TestWebhook(webhookID string) (deliveryID string, err error) {
 	return deliveryID, err
 }
 
-// samples are the events of a test of the webhook.
+// samples returns the events of a test of the webhook.
 func samples(tx *store.Tx, w store.Webhook) (events []signing.Event) {
 	ids := w.Sources
 	if len(ids) == 0 {
@@ -59,7 +60,7 @@ func sample(tx *store.Tx, w store.Webhook, id string) signing.Event {
 
 func sampleResponse(tx *store.Tx, id string) (*signing.Form, *signing.FormResponse) {
 	f, err := tx.Form(id)
-	if err != nil { // a webhook that tracks everything
+	if err != nil { // the webhook tracks everything
 		f = signing.Form{ID: id, Title: "Sample form", Fields: []signing.FormField{{ID: "q1", Question: "Sample question"}}}
 	}
 	r := &signing.FormResponse{ID: sampleID(f.ID), FormID: f.ID, RespondentEmail: sampleEmail}
@@ -96,7 +97,7 @@ func samplePDF(tx *store.Tx, id string) *signing.Document {
 	return &d
 }
 
-// signAll makes every signer a made-up person who has signed.
+// signAll turns every signer into an invented person who has signed.
 func signAll(d *signing.Document) {
 	for i := range d.Signers {
 		s := &d.Signers[i]
@@ -106,5 +107,5 @@ func signAll(d *signing.Document) {
 
 const sampleEmail = "sample@example.com"
 
-// sampleID makes an id from a name, so that samples are the same each time.
+// sampleID derives an id from a name, so that samples are the same each time.
 func sampleID(name string) string { return uuid.NewSHA1(uuid.Nil, []byte(name)).String() }

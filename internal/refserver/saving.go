@@ -11,17 +11,17 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// keeper keeps what a store writes in a Storage.
+// keeper saves the writes of a store in a Storage.
 type keeper struct {
 	storage Storage
 	ctx     context.Context // ends with the server
 	logger  *slog.Logger
-	clock   *clock    // goes on from what is loaded
-	loaded  int       // records
-	at      time.Time // of the newest of them
+	clock   *clock    // continues from the loaded time
+	loaded  int       // number of loaded records
+	at      time.Time // time of the newest loaded record
 }
 
-// Save makes records of the writes and saves them.
+// Save converts the writes to records and saves them.
 func (k *keeper) Save(at time.Time, writes []store.Write) error {
 	records := make([]Record, len(writes))
 	for i, w := range writes {
@@ -45,7 +45,7 @@ func (k *keeper) Blob(ctx context.Context, hash string) ([]byte, error) {
 	return k.storage.Blob(ctx, hash)
 }
 
-// Load decodes all records, and lets the clock go on from them.
+// Load decodes all records, and continues the clock from their time.
 func (k *keeper) Load(put func(store.Write)) error {
 	var offset time.Duration
 	err := k.storage.Load(k.ctx, func(r Record) error {
@@ -66,7 +66,8 @@ func (k *keeper) Load(put func(store.Write)) error {
 	return err
 }
 
-// CheckStorage reads a storage's records as a start does, and returns how many there are, or why it would be refused.
+// CheckStorage reads the records of a storage as a start of the server does. It returns the number
+// of records, or why a start would refuse them.
 func CheckStorage(ctx context.Context, s Storage) (records int, err error) {
 	k, own := &keeper{storage: s, ctx: ctx, clock: &clock{}}, false
 	err = k.Load(func(w store.Write) {

@@ -18,16 +18,17 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Server is a running service. Its methods are safe for concurrent use. Do not change the exported fields.
+// Server is a running service. Its methods are safe for concurrent use. Do not change the exported
+// fields.
 //
-// It keeps every template, form, document and response in memory for as long as it runs, and of what grows with use the
-// newest: see [Keep].
+// A Server keeps every template, form, document and response in memory while it runs. It keeps only
+// the newest requests, deliveries, messages and audit entries; see [Keep].
 type Server struct {
 	URL           string // base URL for a client: http://127.0.0.1:port, without a slash at the end
-	PublicURL     string // what links and payloads begin with: Options.PublicURL, or the URL
-	APIKey        string // for x-api-key
-	WorkspaceID   string // for the workspaceid header
-	WebhookSecret string // signs the deliveries of webhooks without a rotated secret of their own
+	PublicURL     string // beginning of the URLs in links and payloads: Options.PublicURL, or the URL
+	APIKey        string // value of x-api-key
+	WorkspaceID   string // value of the header workspaceid
+	WebhookSecret string // secret of the deliveries; a webhook with a rotated secret uses its own
 
 	options    Options
 	clock      clock
@@ -35,28 +36,29 @@ type Server struct {
 	store      *store.Store
 	links      signing.Links
 	sender     *delivery.Sender
-	outgoing   *http.Transport // of the sender
-	transport  *http.Transport // of clients
+	outgoing   *http.Transport // transport of the sender
+	transport  *http.Transport // transport of clients
 	requests   requestLog
 	faults     *faults
-	http       *serving // nil: it is reached through another server
+	http       *serving // nil: the server is reached through another server
 	service    *api.API
 	finishing  finishing
 	keeper     *keeper // nil: nothing is kept
 	happenings happenings
-	watching   sync.Once // the store tells of its changes
+	watching   sync.Once // guards the registration of the callback for changes
 	logger     *slog.Logger
 
-	advancing chan struct{}   // holds a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
+	advancing chan struct{}   // has a value while the clock is moved; a Mutex would stop the time of a testing/synctest bubble
 	ctx       context.Context // ends when the server closes
 	stop      context.CancelFunc
 
-	stopSaving context.CancelFunc // breaks off a Save
+	stopSaving context.CancelFunc // interrupts a Save
 	running    sync.WaitGroup
 	closing    sync.Once
 }
 
-// maxIdle is how many connections a server's clients keep; net/http's own 2 makes parallel tests dial for each request.
+// maxIdle is how many idle connections the clients of a server keep. With the default of net/http,
+// which is 2, parallel tests would dial for each request.
 const maxIdle = 64
 
 // Start starts a server. The caller closes it.
@@ -103,11 +105,13 @@ func startWith(opts Options, listener net.Listener, url string, limit api.Limit)
 	return s, nil
 }
 
-// receiverIdle is how long a connection to a receiver stays open without a request. Where two deliveries dial at once,
-// one connection may never carry a request; Node's server.close waits for it forever, http.Server.Shutdown for 5 s.
+// receiverIdle is how long a connection to a receiver stays open without a request. If two
+// deliveries dial at the same time, one connection may never carry a request. The method
+// server.close of Node waits forever for such a connection, and http.Server.Shutdown for 5 s.
 const receiverIdle = time.Second
 
-// maxReceiverHeader is the maximum size of the header of a receiver's answer, in bytes. The delivery log stores it.
+// maxReceiverHeader is the maximum size of the header of a receiver's response, in bytes. The
+// delivery log stores it.
 const maxReceiverHeader = 64 << 10
 
 func newServer(opts Options, url string) *Server {
@@ -172,7 +176,8 @@ func listen(n *Network, addr string) (net.Listener, string, error) {
 	}
 }
 
-// reachable is the address by which this machine reaches a listener: one on every address is on loopback too.
+// reachable returns the address at which this machine reaches a listener. A listener on every
+// address is reachable on loopback.
 func reachable(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if ok && tcp.IP.IsUnspecified() {
@@ -181,8 +186,9 @@ func reachable(a net.Addr) string {
 	return a.String()
 }
 
-// Shutdown stops the server as Close does, but first lets requests and webhook attempts that are under way end, and
-// begins no others. It returns ctx's error when that ends before they do, and then has broken them off.
+// Shutdown stops the server as Close does, but first waits for running requests and webhook
+// attempts, and starts no others. If ctx ends before they do, Shutdown interrupts them and returns
+// ctx's error.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.Close()
 	if s.http != nil {
@@ -193,11 +199,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.sender.Quiesce(ctx)
 }
 
-// Close stops the server: it breaks off requests and webhook attempts, and leaves no port and no goroutine behind,
-// except for a call of Options.Finish that goes on although its ctx has ended. It may be called more than once.
+// Close stops the server. It interrupts requests and webhook attempts. It closes the port, and no
+// goroutine is left, except that of a call of Options.Finish that continues after its ctx has
+// ended. Close may be called more than once.
 //
-// A closed server can still be asked what happened and what there is. It writes nothing to its Storage, and methods
-// that would change something return an error that matches [ErrClosed]; ClearFaults does nothing.
+// The methods that read logs and records still work on a closed server. The server writes nothing
+// to its Storage. A method that would change something returns an error that matches [ErrClosed];
+// ClearFaults does nothing.
 func (s *Server) Close() {
 	s.closing.Do(func() {
 		defer s.boundSaving()() // handlers and the sender may wait for a Save
@@ -213,12 +221,12 @@ func (s *Server) Close() {
 	})
 }
 
-// Now returns the service's time: the wall clock, or Options.Start, plus what was advanced. It has the form of a
-// Verifier's clock.
+// Now returns the service's time: the wall clock or Options.Start, plus the sum of all advances.
+// Now can be used as VerifierOptions.Now.
 func (s *Server) Now() time.Time { return s.clock.Now() }
 
-// HTTPClient returns an HTTP client that reaches the server, over Options.Network where there is one. Its connections
-// end with the server.
+// HTTPClient returns an HTTP client that reaches the server, through Options.Network if it is set.
+// The connections of the client end with the server.
 func (s *Server) HTTPClient() *http.Client { return &http.Client{Transport: s.transport} }
 
 // stampClock returns the time for x-timestamp.

@@ -17,17 +17,19 @@ type serving struct {
 	cancel context.CancelFunc
 }
 
-// serve serves h on l until closed. A request has readTimeout to arrive with its body; 0: as long as it takes.
+// serve serves h on l until closed. readTimeout is how long a request may take to arrive with its
+// body; 0 means no limit.
 func serve(l net.Listener, h http.Handler, readTimeout time.Duration) *serving {
-	// Handlers learn from their context that the server closes, even those that never read the body, for which net/http
-	// does not watch the connection.
+	// ctx is the parent of the requests' contexts and ends when the server closes. Otherwise a
+	// handler that never reads the body would not notice that the server closes, because net/http
+	// does not watch its connection.
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &serving{cancel: cancel, server: http.Server{
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       readTimeout,
-		ErrorLog:          log.New(io.Discard, "", 0), // connections that clients break are part of every test
+		ErrorLog:          log.New(io.Discard, "", 0), // broken connections are part of every test
 	}}
 	s.server.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
@@ -41,13 +43,16 @@ func serve(l net.Listener, h http.Handler, readTimeout time.Duration) *serving {
 	return s
 }
 
-// bodyTime is how long a request to a server may take to arrive with its body. A handler with it all may take longer.
+// bodyTime is how long a request to a server may take to arrive with its body. A handler that has
+// read the whole request may take longer.
 const bodyTime = time.Minute
 
-// finish accepts nothing more and returns when no request is under way, or with ctx's error when that ends first.
+// finish accepts no more requests. It returns when no request is running. If ctx ends first, it
+// returns ctx's error.
 func (s *serving) finish(ctx context.Context) error { return s.server.Shutdown(ctx) }
 
-// close breaks every connection and returns when no goroutine of the server is left, which includes those of handlers.
+// close breaks every connection and returns when no goroutine of the server is left, including the
+// goroutines of handlers.
 func (s *serving) close() {
 	s.cancel()
 	s.server.Close()

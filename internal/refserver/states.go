@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TemplateState is a template as the service has it.
+// TemplateState is the state of a template in the service.
 type TemplateState struct {
 	ID           string          `json:"id"`
 	Name         string          `json:"name"`
@@ -19,18 +19,19 @@ type TemplateState struct {
 	Variables    []string        `json:"variables,omitempty"`
 	AuthorEmail  string          `json:"authorEmail"`
 	Archived     bool            `json:"archived,omitempty"`
-	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"` // how long after sending its documents expire; 0: never
+	ExpiresFor   time.Duration   `json:"expiresFor,omitempty"` // time from sending until a document expires; 0: never
 	CreatedAt    time.Time       `json:"createdAt"`
-	UpdatedAt    time.Time       `json:"updatedAt"`        // by [Server.ChangeTemplate]
-	HasPDF       bool            `json:"hasPdf,omitempty"` // of its own; [Server.TemplatePDF] returns it
-	Documents    int             `json:"documents"`        // made from it
+	UpdatedAt    time.Time       `json:"updatedAt"`        // last change by [Server.ChangeTemplate]
+	HasPDF       bool            `json:"hasPdf,omitempty"` // it has a PDF of its own, which [Server.TemplatePDF] returns
+	Documents    int             `json:"documents"`        // number of documents made from it
 }
 
-// DocumentState is a document as the service has it: a PDF document, or one that was made from a template.
+// DocumentState is the state of a document in the service: of a PDF document, or of a document made
+// from a template.
 type DocumentState struct {
 	ID           string          `json:"id"`
 	Type         Kind            `json:"type"`
-	TemplateID   string          `json:"templateId,omitempty"` // of a document made from a template
+	TemplateID   string          `json:"templateId,omitempty"` // set for a document made from a template
 	Name         string          `json:"name"`
 	AuthorEmail  string          `json:"authorEmail"`
 	Status       Status          `json:"status"`
@@ -44,27 +45,27 @@ type DocumentState struct {
 	CompletedAt  time.Time       `json:"completedAt,omitzero"` // zero: not completed
 	ExpiresAt    time.Time       `json:"expiresAt,omitzero"`   // zero: never
 
-	HasPDF   bool   `json:"hasPdf,omitempty"`   // of its own, or its template's; else its PDF is an empty page
-	Finished bool   `json:"finished,omitempty"` // its finished file was made; else the first that asks for it has it made
-	PDF      []byte `json:"pdf,omitempty"`      // set for [Options].Finish only; elsewhere [Server.DocumentPDF] returns it
+	HasPDF   bool   `json:"hasPdf,omitempty"`   // it or its template has a PDF; otherwise its PDF is an empty page
+	Finished bool   `json:"finished,omitempty"` // its finished file exists; otherwise the first request makes the file
+	PDF      []byte `json:"pdf,omitempty"`      // set only in calls of [Options].Finish; otherwise use [Server.DocumentPDF]
 }
 
-// SignerState is one signer of a document as the service has it.
+// SignerState is the state of one signer of a document in the service.
 type SignerState struct {
 	ID         string       `json:"id"`
 	Name       string       `json:"name,omitempty"`
 	Email      string       `json:"email"`
 	Role       string       `json:"role,omitempty"` // title of the role; empty in a PDF document
-	Order      int          `json:"order"`          // from 1; signers with the same act in any order
+	Order      int          `json:"order"`          // counted from 1; signers with the same Order act in any order
 	Status     SignerStatus `json:"status"`
-	InTurn     bool         `json:"inTurn,omitempty"`   // may act now as far as the signing order goes
+	InTurn     bool         `json:"inTurn,omitempty"`   // the signing order permits the signer to act now
 	Link       Link         `json:"link,omitempty"`     // string(Link) is the URL
-	InvitedAt  time.Time    `json:"invitedAt,omitzero"` // zero: not invited yet; as the others
+	InvitedAt  time.Time    `json:"invitedAt,omitzero"` // zero: not invited yet; the same holds for the times below
 	ViewedAt   time.Time    `json:"viewedAt,omitzero"`
 	SignedAt   time.Time    `json:"signedAt,omitzero"`
 	DeclinedAt time.Time    `json:"declinedAt,omitzero"`
-	Reason     string       `json:"reason,omitempty"` // for which the signer declined
-	IP         string       `json:"ip,omitempty"`     // of the last act; empty before
+	Reason     string       `json:"reason,omitempty"` // the reason for which the signer declined
+	IP         string       `json:"ip,omitempty"`     // IP address of the last act; empty before the first act
 }
 
 // SignedValue is a value that a signer entered. Lists leave out its Image.
@@ -73,7 +74,7 @@ type SignedValue struct {
 	FieldValue
 }
 
-// FormState is a form as the service has it.
+// FormState is the state of a form in the service.
 type FormState struct {
 	ID        string    `json:"id"`
 	Title     string    `json:"title"`
@@ -82,7 +83,7 @@ type FormState struct {
 	Responses int       `json:"responses"`
 }
 
-// ResponseState is a submitted form as the service has it.
+// ResponseState is the state of a form response in the service.
 type ResponseState struct {
 	ID              string    `json:"formResponseId"` // formResponseId, a UUID
 	ObjectID        string    `json:"responseId"`     // responseId, 24 hexadecimal digits
@@ -92,19 +93,19 @@ type ResponseState struct {
 	SubmittedAt     time.Time `json:"submittedAt"`
 }
 
-// Answer is what was answered to one question.
+// Answer is the answer to one question.
 type Answer struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`
 }
 
-// WebhookState is a webhook as the service has it.
+// WebhookState is the state of a webhook in the service.
 type WebhookState struct {
 	ID string `json:"id"`
 	Webhook
-	Secret    string    `json:"secret"` // signs its deliveries
+	Secret    string    `json:"secret"` // secret that signs its deliveries
 	Disabled  bool      `json:"disabled"`
-	Relay     string    `json:"relay,omitempty"` // the relay of [Server.SetRelay] that it belongs to; empty: none
+	Relay     string    `json:"relay,omitempty"` // the relay of [Server.SetRelay] to which it belongs; empty: none
 	CreatedAt time.Time `json:"createdAt"`
 }
 
@@ -112,13 +113,14 @@ type WebhookState struct {
 type DocumentFilter struct {
 	FromTemplates bool   // documents made from templates instead of PDF documents
 	Status        Status // empty: any
-	Query         string // part of the name, in any case
-	Email         string // part of the address of a signer, in any case
+	Query         string // part of the name, in any letter case
+	Email         string // part of the address of a signer, in any letter case
 	Offset        int    // how many to skip
 	Limit         int    // how many to return at most; 0: 100
 }
 
-// FindDocuments returns the documents of the server's workspace that match, newest first, and how many match in all.
+// FindDocuments returns the documents of the server's workspace that match, newest first, and the
+// number of all matching documents.
 func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total int) {
 	if f.Limit <= 0 {
 		f.Limit = 100
@@ -127,7 +129,7 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 		Status: signing.Status(f.Status), Text: f.Query,
 		Page: store.Page{Offset: int64(max(f.Offset, 0)), Limit: f.Limit},
 	}
-	if f.Email != "" { // which no list is sorted by
+	if f.Email != "" { // no list is sorted by address
 		q.Page = everything
 	}
 	var find store.Found[signing.Document]
@@ -150,12 +152,13 @@ func (s *Server) FindDocuments(f DocumentFilter) (page []DocumentState, total in
 	return page, total
 }
 
-// signs reports whether a signer's address contains a text of small letters.
+// signs reports whether a signer's address contains text, which must be in lower case.
 func signs(d *signing.Document, text string) bool {
 	return slices.ContainsFunc(d.Signers, func(s signing.Signer) bool { return strings.Contains(strings.ToLower(s.Email), text) })
 }
 
-// FindDocument returns the document with the id: a documentId, or the createdDocumentId of one made from a template.
+// FindDocument returns the document with the id: a documentId, or the createdDocumentId of a
+// document made from a template.
 func (s *Server) FindDocument(id string) (d DocumentState, ok bool) {
 	var record signing.Document
 	if d, ok = find(s, (*store.Tx).Document, id, func(found signing.Document) DocumentState {
@@ -183,7 +186,7 @@ func find[From, To any](s *Server, get func(*store.Tx, string) (From, error), id
 // Templates returns the templates of the server's workspace, newest first.
 func (s *Server) Templates() (all []TemplateState) {
 	var found []*signing.Template
-	var documents []int // made from each
+	var documents []int // numbers of documents made from each template
 	s.store.View(func(tx *store.Tx) error {
 		found, _ = tx.Templates(store.Query{Page: everything})()
 		for _, t := range found {
@@ -213,7 +216,7 @@ func (s *Server) FindTemplate(id string) (t TemplateState, ok bool) {
 // Forms returns the forms of the server's workspace, newest first.
 func (s *Server) Forms() (all []FormState) {
 	var found []*signing.Form
-	var responses []int // to each
+	var responses []int // numbers of responses to each form
 	s.store.View(func(tx *store.Tx) error {
 		found, _ = tx.Forms(store.Query{Page: everything})()
 		for _, f := range found {
@@ -271,8 +274,8 @@ func (s *Server) Webhooks() (all []WebhookState) {
 	return all
 }
 
-// SigningLink returns what the last part of a signing link's path opens: a document, and the id of the signer whose
-// link it is.
+// SigningLink finds the document and the signer of a signing link. token is the last part of the
+// link's path.
 func (s *Server) SigningLink(token string) (d DocumentState, signerID string, ok bool) {
 	var found signing.Document
 	var signer int
@@ -287,7 +290,8 @@ func (s *Server) SigningLink(token string) (d DocumentState, signerID string, ok
 	return d, signerID, ok
 }
 
-// FormLink returns what the last part of a form link's path opens, and the address to which the link was sent.
+// FormLink finds the form of a form link, and the address to which the link was sent. token is the
+// last part of the link's path.
 func (s *Server) FormLink(token string) (f FormState, email string, ok bool) {
 	err := s.store.View(func(tx *store.Tx) error {
 		link, ok := tx.FormLink(token)

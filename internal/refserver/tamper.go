@@ -20,7 +20,7 @@ func about(e signing.Event, id string) bool {
 	return e.SourceID == id || e.Document != nil && e.Document.ID == id || e.Response != nil && (e.Response.ID == id || e.Response.ObjectID == id)
 }
 
-// tamper changes what an attempt sends.
+// tamper changes the request of an attempt as its fault requires.
 func (s *Server) tamper(a *delivery.Request) {
 	f, ok := s.faults.webhook(a, s.Now())
 	if !ok {
@@ -45,7 +45,7 @@ func reencode(body []byte) []byte {
 	var escaped, out bytes.Buffer
 	json.HTMLEscape(&escaped, body)
 	if err := json.Indent(&out, escaped.Bytes(), "", "  "); err != nil {
-		panic(err) // our own JSON
+		panic(err) // cannot fail: the JSON is our own
 	}
 	return out.Bytes()
 }

@@ -7,17 +7,25 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most. What falls due on the
-// way (webhook retries, documents that expire, reminders that leave the limit's window) happens in order, each at its
-// own time, before Advance returns. Different webhooks deliver side by side.
+// Advance moves the service's clock forward by d, which is 0 or more, up to 2262-04-11 at most.
+// Everything that falls due in that time happens in order, each at its own time, before Advance
+// returns: webhook retries, the expiry of documents, and the release of the reminder limit.
+// Different webhooks deliver concurrently.
 //
-// Advance waits for receivers, so a receiver must not call it. One that gives an attempt no answer for 10 seconds of
-// the wall clock is not waited for again until it answers: what falls due to it is delivered beside the clock, one
-// after the other and perhaps later than due. [Server.Unanswering] names such webhooks.
+// Advance waits for receivers, so a receiver must not call it. If a receiver does not respond to an
+// attempt for 10 seconds of the wall clock, Advance stops waiting for this receiver until it
+// responds. Its further deliveries are sent independently of the clock, one after the other and
+// perhaps later than due. [Server.Unanswering] returns such webhooks.
 //
-// The error is ctx's when that ends first; it matches [ErrStorage] when the state could not be saved, and [ErrClosed]
-// when the server is closed. Then the clock was moved part of the way or not at all, and what is not due by then stays
-// due at its time: [Server.Now] tells how far an advance came. A d that is negative or too large matches [ErrInvalid].
+// The error depends on the cause:
+//
+//   - If d is negative or too large, the error matches [ErrInvalid].
+//   - If ctx ends first, the error is ctx's error.
+//   - If the state could not be saved, the error matches [ErrStorage].
+//   - If the server is closed, the error matches [ErrClosed].
+//
+// After an error the clock was moved a part of the way or not at all; [Server.Now] returns how far.
+// Everything that was not due by then stays due at its time.
 func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 	switch {
 	case d < 0:
@@ -39,12 +47,12 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// Unanswering returns the ids of the webhooks that have deliveries under way and gave their last attempt no answer in
-// time, in no order.
+// Unanswering returns the ids of the webhooks that have running deliveries and whose last attempt
+// got no response in time. The order is not defined.
 func (s *Server) Unanswering() []string { return s.sender.Unanswering() }
 
-// advance makes what falls due on the way happen, each at its own time. Expiry needs no step: every transaction of the
-// store begins with it.
+// advance makes everything that falls due happen, each at its own time. Expiry needs no step,
+// because every transaction of the store begins with it.
 func (s *Server) advance(ctx context.Context, d time.Duration) error {
 	for {
 		s.sender.Wake()
@@ -66,7 +74,8 @@ func (s *Server) advance(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keepClock saves that the clock is about to move by step, so after a restart it is not behind a time that was seen.
+// keepClock saves that the clock is about to move by step. So after a restart, the clock is not
+// behind a time that somebody has seen.
 func (s *Server) keepClock(step time.Duration) error {
 	if step == 0 || !s.store.Durable() {
 		return nil
@@ -88,7 +97,8 @@ func (s *Server) nextDue() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Settle returns when no webhook delivery is due or under way; one that waits for its next attempt, as after an error,
-// does not count. It returns ctx's error when that ends first, one that matches [ErrStorage] when the server's state
-// cannot be saved, and [ErrClosed] when the server is closed first.
+// Settle returns when no webhook delivery is due or being sent. A delivery that waits for its next
+// attempt, as after an error, does not count. If ctx ends first, Settle returns ctx's error. The
+// error matches [ErrStorage] if the server's state cannot be saved, and [ErrClosed] if the server
+// is closed first.
 func (s *Server) Settle(ctx context.Context) error { return s.sender.Settle(ctx) }

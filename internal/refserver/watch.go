@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// HappeningKind says what a [Happening] is about.
+// HappeningKind is the kind of record or log entry that a [Happening] reports.
 type HappeningKind string
 
 // The kinds of happenings.
@@ -18,7 +18,7 @@ const (
 	TemplateHappening  HappeningKind = "template"
 	FormHappening      HappeningKind = "form"
 	DocumentHappening  HappeningKind = "document"
-	ResponseHappening  HappeningKind = "response" // of a form
+	ResponseHappening  HappeningKind = "response" // a form response
 	WebhookHappening   HappeningKind = "webhook"
 	DeliveryHappening  HappeningKind = "delivery"
 	MessageHappening   HappeningKind = "message"
@@ -26,39 +26,39 @@ const (
 	RequestHappening   HappeningKind = "request"
 	FaultHappening     HappeningKind = "fault"
 	ClockHappening     HappeningKind = "clock"
-	WorkspaceHappening HappeningKind = "workspace" // another API key, or all was reset
+	WorkspaceHappening HappeningKind = "workspace" // an API key was added, or everything was reset
 )
 
-// Happening says that a record was added, changed or deleted, or that something else happened. It does not contain the
-// record: look that up.
+// Happening reports that a record was added, changed or deleted, or that something else happened.
+// It does not contain the record; look the record up.
 type Happening struct {
 	Kind   HappeningKind `json:"kind"`
-	ID     string        `json:"id,omitempty"`     // of the record or fault; for messages and audit entries that of their document or form; else empty
+	ID     string        `json:"id,omitempty"`     // id of the record or fault; for messages and audit entries, the id of their document or form; otherwise empty
 	At     time.Time     `json:"at"`               // by the service's clock
-	Missed int           `json:"missed,omitempty"` // how many happenings before this one were dropped because they were not taken in time
+	Missed int           `json:"missed,omitempty"` // how many earlier happenings were dropped because the watcher did not take them in time
 
-	Event []byte `json:"-"` // the JSON as a server-sent event, made once for all who watch; do not change it
+	Event []byte `json:"-"` // the JSON as a server-sent event, made once for all watchers; do not change it
 }
 
 // event returns h as a server-sent event.
 func (h Happening) event() []byte {
 	data, err := json.Marshal(h)
 	if err != nil {
-		panic(err) // it has only texts, a number and a time
+		panic(err) // cannot fail: h has only texts, a number and a time
 	}
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", h.Kind, data)
 }
 
-// maxWaiting is how many happenings wait for a [Watcher] to take them.
+// maxWaiting is how many happenings wait at most for a [Watcher] to take them.
 const maxWaiting = 8192
 
-// Watcher takes what happens. It is for one goroutine.
+// Watcher takes happenings. It must be used by one goroutine only.
 type Watcher struct {
 	of   *happenings
-	next int // the number of the next happening that it takes
+	next int // number of the next happening that it takes
 }
 
-// Watch returns a Watcher for what happens from now on.
+// Watch returns a Watcher for the happenings from now on.
 func (s *Server) Watch() *Watcher {
 	s.watching.Do(func() { s.store.OnChange(s.tellChanges) })
 	s.happenings.mu.Lock()
@@ -67,8 +67,10 @@ func (s *Server) Watch() *Watcher {
 	return &Watcher{&s.happenings, s.happenings.n}
 }
 
-// Take returns what happened since the last Take, in order, all durable. Do not change it. Of more than 8,192 it
-// returns the newest alone, whose Missed counts the others. more is closed at the next one; nil: the server is closed.
+// Take returns the happenings since the last Take, in order. All of them are durable. Do not change
+// them. If there are more than 8,192, Take returns only the newest, and the field Missed has the
+// number of the others. The channel more is closed at the next happening; it is nil if the server
+// is closed.
 func (w *Watcher) Take() (all []Happening, more <-chan struct{}) {
 	hs := w.of
 	hs.mu.Lock()
@@ -94,7 +96,7 @@ var happeningKinds = map[store.Kind]HappeningKind{
 	store.KindAudit: AuditHappening, store.KindMessage: MessageHappening, store.KindKey: WorkspaceHappening,
 }
 
-// tellChanges tells the watchers what a transaction wrote, of each record once.
+// tellChanges notifies the watchers of the writes of a transaction, once for each record.
 func (s *Server) tellChanges(writes []store.Write) {
 	at, told := s.Now(), map[string]bool{}
 	for _, w := range writes {
@@ -109,17 +111,18 @@ func (s *Server) tellChanges(writes []store.Write) {
 	}
 }
 
-// happenings are what happened since somebody began to watch: at least the newest maxWaiting. All watchers share them.
+// happenings are the happenings since somebody began to watch: at least the newest maxWaiting. All
+// watchers share them.
 type happenings struct {
 	mu      sync.Mutex
 	watched bool
-	newest  []Happening   // what is there is never changed: watchers read it without the mutex
-	n       int           // how many there were in all
-	more    chan struct{} // closed with the next one; nil: nobody waits for it
+	newest  []Happening   // its elements are never changed, because watchers read them without the mutex
+	n       int           // number of all happenings so far
+	more    chan struct{} // closed at the next happening; nil: nobody waits for it
 	closed  bool
 }
 
-// tell adds h, and wakes those that wait.
+// tell adds h, and wakes the waiting watchers.
 func (hs *happenings) tell(h Happening) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()

@@ -7,15 +7,15 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Webhook is an endpoint that gets one family of events of some documents.
+// Webhook is an endpoint that gets the events of one family, for some or all documents.
 type Webhook struct {
-	URL       string      `json:"url"`                 // absolute, http or https, at most MaxURL characters; where deliveries are posted to
-	Event     EventFamily `json:"event"`               // one of the three families; its deliveries about a template's document have the template's id as documentId
-	Documents []string    `json:"documents,omitempty"` // ids of forms, PDF documents or templates, depending on Event; none: all of them, later ones too
-	Object    bool        `json:"object,omitempty"`    // deliver one JSON object instead of an array of one
+	URL       string      `json:"url"`                 // URL to which deliveries are posted; absolute, http or https, at most MaxURL characters
+	Event     EventFamily `json:"event"`               // one of the three families; in deliveries about a document made from a template, documentId is the template's id
+	Documents []string    `json:"documents,omitempty"` // ids of forms, PDF documents or templates, depending on Event; empty: all of them, including later ones
+	Object    bool        `json:"object,omitempty"`    // deliver one JSON object instead of an array with one object
 }
 
-// tracked checks that the id is of what the webhook's family covers.
+// tracked checks that the record with the id has the kind that the webhook's family covers.
 func tracked(want, id, kind string) error {
 	switch kind {
 	case want:
@@ -28,9 +28,13 @@ func tracked(want, id, kind string) error {
 	return fmt.Errorf("%q is a %s, and a webhook for this event tracks %ss", id, kind, want)
 }
 
-// Resend makes a delivery due now, whatever its status, with the same body and a new timestamp and signature. If it
-// fails again, its schedule goes on where it was; a dead one stays dead. The error matches [ErrNotFound] for an unknown
-// delivery, and [ErrRefused] when it is under way, waits for a finished file, or its webhook is disabled or deleted.
+// Resend makes a delivery due now, whatever its status, with the same body and a new timestamp and
+// signature. If the attempt fails again, the schedule of the delivery continues where it was; a
+// dead delivery stays dead.
+//
+// For an unknown delivery, the error matches [ErrNotFound]. The error matches [ErrRefused] if the
+// delivery is being sent, if it waits for a finished file, or if its webhook is disabled or
+// deleted.
 func (s *Server) Resend(deliveryID string) error {
 	return s.store.Update(func(tx *store.Tx) error {
 		d, err := tx.Delivery(deliveryID)
@@ -41,9 +45,9 @@ func (s *Server) Resend(deliveryID string) error {
 	})
 }
 
-// ResendFailed does what Resend does for every delivery of the webhook that was created at since or later and whose
-// last attempt failed, dead ones included. It returns their number. When there is no such webhook, or it is disabled,
-// none is sent and it returns an error.
+// ResendFailed calls Resend for every delivery of the webhook that was created at since or later
+// and whose last attempt failed, including dead deliveries. It returns their number. If the webhook
+// does not exist or is disabled, ResendFailed sends nothing and returns an error.
 func (s *Server) ResendFailed(webhookID string, since time.Time) (n int, err error) {
 	err = s.store.Update(func(tx *store.Tx) error {
 		if _, err := tx.Webhook(webhookID); err != nil {
@@ -83,21 +87,24 @@ func resend(tx *store.Tx, d store.Delivery) error {
 	return nil
 }
 
-// DisableWebhook turns a webhook off. It gets no new deliveries, and its pending ones are cancelled before
-// DisableWebhook returns. An attempt that is under way is cut short. It is an error when there is no such webhook.
+// DisableWebhook disables a webhook. The webhook gets no new deliveries, and its pending deliveries
+// are cancelled before DisableWebhook returns. An attempt that is being sent is interrupted.
+// DisableWebhook returns an error if the webhook does not exist.
 func (s *Server) DisableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, true)
 }
 
-// EnableWebhook turns a webhook on again. It gets what happens from now on. What was cancelled stays so;
-// [Server.Resend] sends it. It is an error when there is no such webhook.
+// EnableWebhook enables a webhook again. The webhook gets the events from now on. Cancelled
+// deliveries stay cancelled; [Server.Resend] sends them. EnableWebhook returns an error if the
+// webhook does not exist.
 func (s *Server) EnableWebhook(webhookID string) error {
 	return s.setDisabled(webhookID, false)
 }
 
-// DeleteWebhook deletes a webhook. It gets no new deliveries, and its pending ones are cancelled before DeleteWebhook
-// returns. An attempt that is under way is cut short. Its deliveries stay in the log, but cannot be sent again. It is
-// an error when there is no such webhook.
+// DeleteWebhook deletes a webhook. The webhook gets no new deliveries, and its pending deliveries
+// are cancelled before DeleteWebhook returns. An attempt that is being sent is interrupted. The
+// deliveries stay in the log, but cannot be sent again. DeleteWebhook returns an error if the
+// webhook does not exist.
 func (s *Server) DeleteWebhook(webhookID string) error {
 	err := s.store.Update(func(tx *store.Tx) error { return tx.DeleteWebhook(webhookID) })
 	if err == nil {
@@ -106,7 +113,8 @@ func (s *Server) DeleteWebhook(webhookID string) error {
 	return err
 }
 
-// setDisabled turns a webhook off, which cancels what is pending or under way at once, or on again.
+// setDisabled disables or enables a webhook. Disabling it cancels the deliveries that are pending
+// or being sent, at once.
 func (s *Server) setDisabled(id string, disabled bool) error {
 	err := s.changeWebhook(id, func(w *store.Webhook) { w.Disabled = disabled })
 	if err == nil && disabled {
@@ -127,8 +135,9 @@ func (s *Server) changeWebhook(id string, change func(*store.Webhook)) error {
 	})
 }
 
-// RotateWebhookSecret gives a webhook another secret and returns it. Attempts from now on are signed with it, repeats
-// too. The error matches [ErrNotFound] when there is no such webhook.
+// RotateWebhookSecret gives a webhook another secret and returns it. All later attempts are signed
+// with the new secret, including repeats of earlier deliveries. The error matches [ErrNotFound] if
+// the webhook does not exist.
 func (s *Server) RotateWebhookSecret(webhookID string) (secret string, err error) {
 	secret = s.ids.Token()
 	return secret, s.changeWebhook(webhookID, func(w *store.Webhook) { w.Secret = secret })
