@@ -4,10 +4,13 @@ go 1.26.0
 
 replace github.com/signforms/signforms-go => ../../
 
+replace github.com/signforms/signforms-go/outbox => ../../outbox
+
 replace github.com/signforms/signforms-go/stores => ../../stores
 
 require (
 	github.com/signforms/signforms-go v0.0.0
+	github.com/signforms/signforms-go/outbox v0.0.0
 	github.com/signforms/signforms-go/stores v0.0.0
 	github.com/stretchr/testify v1.12.1
 	modernc.org/sqlite v1.60.1

@@ -7,138 +7,168 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
+	"github.com/signforms/signforms-go/outbox"
+	"github.com/signforms/signforms-go/signformstest"
+	"github.com/signforms/signforms-go/webhook"
 )
 
 var lives = flag.Int("lives", 60, "how many random lives the model has")
 
-// world is a network and a process between which anything may happen.
+// world is a network and processes between which anything may happen.
 type world struct {
 	*fixture
-	random   *rand.Rand
-	broken   bool
-	unread   bool     // lists do not say who signs
-	held     []func() // requests that arrive late
-	requests int      // until the process is killed; 0: it is not
-	kill     func()
+	verifier *webhook.Verifier
+	unread   bool // lists do not say who signs
+
+	mu      sync.Mutex
+	random  *rand.Rand
+	broken  bool
+	process *process
+	events  http.Handler   // of the process
+	late    sync.WaitGroup // requests that arrive late
 }
 
-func (w *world) chance(p float64) bool { return w.broken && w.random.Float64() < p }
+func (w *world) chance(p float64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.broken && w.random.Float64() < p
+}
 
-// dying reports whether the process dies at this request, and kills it.
-func (w *world) dying() bool {
-	if w.requests == 0 {
-		return false
+// duration returns a random time below d.
+func (w *world) duration(d time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Duration(w.random.Int64N(int64(d)))
+}
+
+// process is the connection of one process to the service.
+type process struct {
+	*world
+	http.RoundTripper
+	kill func() // it records nothing more
+
+	mu       sync.Mutex
+	requests int // until it is killed; 0: it is not
+	dead     bool
+}
+
+// dying reports whether the process is dead, and kills it at the request at which it is to die.
+func (p *process) dying() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.requests > 0 && !p.dead {
+		if p.requests--; p.requests == 0 {
+			p.dead = true
+			p.kill()
+		}
 	}
-	w.requests--
-	if w.requests == 0 {
-		w.kill()
-		return true
-	}
-	return false
+	return p.dead
 }
 
 var errLost = errors.New("the connection is lost")
 
-// network is the connection of one process.
-type network struct {
-	*world
-	http.RoundTripper
-}
-
-func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
-	if n.dying() {
+func (p *process) RoundTrip(r *http.Request) (*http.Response, error) {
+	if p.dying() {
 		return nil, errLost
 	}
 	if r.Method == http.MethodGet {
-		return n.read(r)
+		return p.read(r)
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	late := r.Clone(context.Background())
-	late.Body = io.NopCloser(bytes.NewReader(body))
-	arrive := func() (*http.Response, error) { return n.RoundTripper.RoundTrip(late) }
+	again := r.Clone(context.Background())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	arrive := func() (*http.Response, error) { return p.RoundTripper.RoundTrip(again) }
 	switch {
-	case n.chance(0.15):
+	case p.chance(0.15):
 		return nil, errLost
-	case n.chance(0.15):
-		n.held = append(n.held, func() { discard(arrive()) })
+	case p.chance(0.15):
+		after := p.duration(30 * time.Second)
+		p.late.Go(func() {
+			time.Sleep(after)
+			discard(arrive())
+		})
 		return nil, errLost
 	}
-	answer, err := arrive()
-	if n.chance(0.3) || n.dying() {
-		discard(answer, err)
+	response, err := arrive()
+	if p.chance(0.3) || p.dying() {
+		discard(response, err)
 		return nil, errLost
 	}
-	return answer, err
+	return response, err
 }
 
 // read reads a list or a document, which may fail, or not say who signs.
-func (n network) read(r *http.Request) (*http.Response, error) {
-	if n.chance(0.2) {
+func (p *process) read(r *http.Request) (*http.Response, error) {
+	if p.chance(0.2) {
 		return nil, errLost
 	}
-	if n.unread {
-		return replacing{n.RoundTripper, [2]string{`"signers":[`, `"signers":null,"others":[`}}.RoundTrip(r)
+	response, err := p.RoundTripper.RoundTrip(r)
+	if err != nil || !p.unread {
+		return response, err
 	}
-	return n.RoundTripper.RoundTrip(r)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	body = bytes.ReplaceAll(body, []byte(`"signers":[`), []byte(`"signers":null,"others":[`))
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	response.Header.Del("Content-Length")
+	return response, err
 }
 
-func discard(answer *http.Response, err error) {
+func discard(response *http.Response, err error) {
 	if err == nil {
-		io.Copy(io.Discard, answer.Body)
-		answer.Body.Close()
+		io.Copy(io.Discard, response.Body)
+		response.Body.Close()
 	}
 }
 
-// start starts a process whose clock is off. Its last one is dead.
-func (w *world) start() {
-	w.Offers = w.process(func(o *signforms.Options) {
-		o.Transport = network{w, o.Transport}
-		o.MaxAttempts = 1
+// restart starts a process whose clock is off, after the last one was killed.
+func (w *world) restart() {
+	w.stop()
+	p := &process{world: w}
+	off := w.duration(48*time.Hour) - 24*time.Hour
+	w.start(func(o *signforms.Options) {
+		p.RoundTripper, o.Transport, o.MaxAttempts = o.Transport, p, 1
+	}, func(o *outbox.Options) {
+		o.Grace = -1
+		o.Now = func() time.Time { return time.Now().Add(off) }
 	})
-	off := time.Duration(w.random.Int64N(int64(48*time.Hour))) - 24*time.Hour
-	w.now = func() time.Time { return w.srv.Now().Add(off) }
+	db := w.db
+	p.kill = func() { db.Close() }
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.process, w.events = p, webhook.NewHandler(w.verifier, w.Box.Funcs(webhook.Funcs{}), &webhook.HandlerOptions{Logger: slog.New(slog.DiscardHandler)})
 }
 
-// advance lets time pass, and requests that are late arrive within the first half minute of it.
-func (w *world) advance(d time.Duration) {
-	w.srv.Advance(min(d, 30*time.Second))
-	for _, arrive := range w.held {
-		arrive()
-	}
-	w.held = nil
-	w.srv.Advance(max(0, d-30*time.Second))
+// dies makes the process die at one of its next requests.
+func (p *process) dies(requests int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = requests
 }
 
-// work does a pass, in which the process may be killed: then it records nothing more.
-func (w *world) work() {
-	ctx, cancel := context.WithCancel(w.Context())
-	defer cancel()
-	db, killed := w.db, false
-	w.kill = func() {
-		killed = true
-		cancel()
-		db.Close()
+// receive receives events. Some are lost.
+func (w *world) receive(response http.ResponseWriter, r *http.Request) {
+	lost := w.chance(0.5)
+	w.mu.Lock()
+	events := w.events
+	w.mu.Unlock()
+	if lost {
+		events = http.NotFoundHandler()
 	}
-	w.requests = 0
-	if w.chance(0.4) {
-		w.requests = 1 + w.random.IntN(6)
-	}
-	w.Pass(ctx) // what fails is tried again
-	w.requests = 0
-	if killed || w.chance(0.1) {
-		w.start()
-	}
+	events.ServeHTTP(response, r)
 }
 
 // act is what a receiver does.
@@ -147,19 +177,33 @@ func (w *world) act() {
 	if len(open) == 0 {
 		return
 	}
-	d := open[w.random.IntN(len(open))]
-	signer := w.srv.Signer(d.ID, d.Signers[0].Email)
-	if w.random.IntN(3) == 0 {
+	d := open[w.duration(time.Duration(len(open)))]
+	if signer := w.srv.Signer(d.ID, d.Signers[0].Email); w.chance(0.3) {
 		signer.Decline("")
 	} else {
 		signer.Sign()
 	}
-	if w.random.IntN(2) == 0 {
-		w.look(d.Signers[0].Email)
+}
+
+// decide is what a person does about undecided offers, who sees all documents of the service.
+func (w *world) decide() {
+	for _, o := range w.find("state = 'undecided'") {
+		mine := ""
+		for _, d := range w.srv.Documents() {
+			if d.Signers[0].Email == o.Email && len(w.find("document = '"+d.ID+"'")) == 0 {
+				mine = d.ID
+			}
+		}
+		if mine == "" {
+			require.NoError(w, w.Box.MarkNotSent(w.Context(), w.db, o.Ref))
+		} else if err := w.Box.MarkSent(w.Context(), o.Ref, mine); err != nil {
+			require.ErrorIs(w, err, outbox.ErrState, "it may be that of an offer that is sending")
+		}
+		time.Sleep(time.Minute)
 	}
 }
 
-// check wants each offer at the service once.
+// check requires each offer once at the service.
 func (w *world) check(wanted map[string]int) {
 	sent := map[string]int{}
 	for _, d := range w.srv.Documents() {
@@ -167,51 +211,65 @@ func (w *world) check(wanted map[string]int) {
 		owners := w.find("document = '" + d.ID + "'")
 		require.Len(w, owners, 1, "one offer owns the document")
 		require.Equal(w, d.Signers[0].Email, owners[0].Email)
-		want := map[signforms.DocumentStatus]string{
-			signforms.StatusPending: Open, signforms.StatusSigned: Signed, signforms.StatusDeclined: Closed,
-		}[d.Status]
-		require.Equal(w, want, owners[0].State)
+		require.Equal(w, d.Status, owners[0].Status)
 	}
 	require.Equal(w, wanted, sent, "each offer once")
-	for email, n := range w.reminders() {
+	reminders := map[string]int{}
+	for _, m := range w.srv.Messages() {
+		if m.Kind == signformstest.Reminder {
+			reminders[m.To]++
+		}
+	}
+	for email, n := range reminders {
 		require.LessOrEqual(w, n, sent[email])
 	}
 }
 
-// Processes are killed, clocks differ, answers and requests get lost or late, lists fail and do not say who signs: nobody gets an
-// offer twice, and nobody is forgotten.
+// Processes are killed, clocks differ, responses and requests are lost or late, lists fail and do not say who signs: nobody gets
+// an offer twice, and nobody is forgotten.
 func TestRandomLives(t *testing.T) {
 	for seed := range *lives {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := &world{fixture: newFixture(t), random: rand.New(rand.NewPCG(uint64(seed), 1)), broken: true}
-			w.unread = w.random.IntN(3) == 0
-			w.start()
-			wanted := map[string]int{}
-			for step := range 30 {
-				switch w.random.IntN(5) {
-				case 0:
-					email := fmt.Sprint("p", w.random.IntN(4), "@example.com")
-					w.want(fmt.Sprint(step), email)
-					wanted[email]++
-				case 1:
-					w.advance(time.Duration(w.random.Int64N(int64(2 * doubtTime))))
-				case 2:
-					w.act()
-				default:
-					w.work()
+			bubble(t, func(f *fixture) {
+				v, err := webhook.NewVerifier([]string{f.srv.WebhookSecret}, nil)
+				require.NoError(t, err)
+				w := &world{fixture: f, verifier: v, unread: seed%3 == 0, random: rand.New(rand.NewPCG(uint64(seed), 1)), broken: true}
+				defer w.late.Wait()
+				w.restart()
+				f.srv.AddWebhook(signformstest.Webhook{Event: signformstest.FamilyTemplateResponse,
+					URL: f.network.Serve("app.test", http.HandlerFunc(w.receive))})
+				wanted := map[string]int{}
+				for step := range 30 {
+					switch w.duration(5) {
+					case 0:
+						email := fmt.Sprint("p", int64(w.duration(4)), "@example.com")
+						w.want(fmt.Sprint(step), email)
+						wanted[email]++
+					case 1:
+						time.Sleep(w.duration(10 * time.Minute))
+					case 2:
+						w.act()
+					case 3: // it dies at one of the next requests
+						w.process.dies(1 + int(w.duration(6)))
+						time.Sleep(w.duration(time.Minute))
+						w.restart()
+					default:
+						time.Sleep(w.duration(time.Second))
+					}
 				}
-			}
-			w.broken = false
-			for range 3 * 30 {
-				w.work()
-				w.advance(doubtTime)
-				if len(w.find("state IN ('new', 'sending')")) == 0 {
-					break
+				w.mu.Lock()
+				w.broken = false
+				w.mu.Unlock()
+				for range 3 * 30 {
+					time.Sleep(5 * time.Minute)
+					w.decide()
+					if len(w.find("state IN ('pending', 'sending', 'undecided')")) == 0 {
+						break
+					}
 				}
-			}
-			w.advance(24 * time.Hour)
-			w.work()
-			w.check(wanted)
+				time.Sleep(25 * time.Hour)
+				w.check(wanted)
+			})
 		})
 	}
 }

@@ -11,19 +11,25 @@ import (
 	"strings"
 )
 
+// pdfs is where PDFs may come from.
+type pdfs struct {
+	Hosts []string          // such as "https://files.example.com"
+	files http.RoundTripper // nil: http.DefaultTransport
+}
+
 // maxPDF bounds a download, in bytes.
 const maxPDF = 100 << 20
 
-// KeepPDFs downloads the PDFs of signed offers into their rows. Call it after Pass: one that cannot be had is tried
-// again. It asks for the link anew, because links expire.
+// KeepPDFs downloads the PDFs of signed offers into their rows. Call it now and then: one that cannot be had is tried
+// again. It asks for the link again each time, because links expire.
 func (a *Offers) KeepPDFs(ctx context.Context) error {
-	signed, err := a.Find(ctx, "state = 'signed' AND pdf IS NULL")
+	signed, err := a.Find(ctx, "status IN ('SIGNED', 'PAID') AND pdf IS NULL")
 	for _, o := range signed {
 		r, pdfErr := a.client.Respondents.Get(ctx, o.Document)
 		if pdfErr == nil {
 			var pdf []byte
 			if pdf, pdfErr = a.download(ctx, r.FinishedPDFURL); pdfErr == nil {
-				pdfErr = a.to(ctx, Signed, o, ", pdf = ?", pdf)
+				_, pdfErr = a.db.ExecContext(ctx, "UPDATE offers SET pdf = ? WHERE ref = ?", pdf, o.Ref)
 			}
 		}
 		if pdfErr != nil {
@@ -63,8 +69,8 @@ func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
 	if err != nil || a.listed(r, nil) != nil {
 		return nil, errNotListed
 	}
-	pdfs := http.Client{CheckRedirect: a.listed} // has no API key and no cookies
-	answer, err := pdfs.Do(r)
+	client := http.Client{Transport: a.files, CheckRedirect: a.listed} // has no API key and no cookies
+	answer, err := client.Do(r)
 	if err != nil {
 		return nil, errors.Unwrap(err) // without the link
 	}
