@@ -20,23 +20,25 @@ const mediaJSON = "application/json"
 
 const (
 	MaxBody     = 10 << 20 // the largest request body that is read
-	maxRecorded = 64 << 10 // of a body in a Record
+	maxRecorded = 64 << 10 // the largest part of a body in a Record
 )
 
 // Options are what an API needs. Store and IDs are required.
 type Options struct {
 	Store     *store.Store
 	IDs       *signing.IDs
-	Links     signing.Links // for the URLs in answers
+	Links     signing.Links // makes the URLs in responses
 	Reminders Limit         // default: SlidingWindow(5, 15 minutes)
 	Profile   Profile
 
-	// Intercept, if it is set, is called for every authenticated request whose body could be read, and returns the answer.
-	// It calls work at most once. A reminder was counted before, and stays counted unless the answer's status is 429.
-	// Intercept is called concurrently; ctx ends when the client is gone.
+	// Intercept, if set, is called for every authenticated request whose body could be read, and
+	// returns the response. It calls work at most once. A reminder was counted before the call, and
+	// stays counted unless the status of the response is 429. Intercept is called concurrently. ctx
+	// ends when the client is gone.
 	Intercept func(ctx context.Context, c *Call, work func() Answer) Answer
 
-	// Log, if it is set, gets the record of every request right before it is answered, concurrently.
+	// Log, if set, gets the record of every request right before the response is sent. It is called
+	// concurrently.
 	Log func(Record)
 }
 
@@ -44,7 +46,7 @@ type Options struct {
 type API struct {
 	Options
 	routes   []route
-	arrivals sync.Mutex // orders the arrivals of reminders
+	arrivals sync.Mutex // serializes the arrivals of reminders
 }
 
 // New returns the handler.
@@ -56,7 +58,7 @@ func New(o Options) *API {
 	return &API{Options: o, routes: routesWith(o.Profile.Endpoints)}
 }
 
-// Call is one request while it is being answered.
+// Call is one request that is being handled.
 type Call struct {
 	Operation Operation
 
@@ -64,11 +66,12 @@ type Call struct {
 	record    *Record
 	key       string
 	query     url.Values
-	malformed error // of the query
+	malformed error // error of the query
 	input     input
 }
 
-// Note adds a remark to the request's record, for example which fault it met. Call it from Intercept only.
+// Note adds a remark to the request's record, for example the fault that applied to it. Call it
+// from Intercept only.
 func (c *Call) Note(text string) { c.record.Notes = append(c.record.Notes, text) }
 
 // Names reports whether one of the request's inputs is the id. Call it from Intercept only.
@@ -78,7 +81,7 @@ func (c *Call) Names(id string) bool {
 	})
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP handles one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{record: newRecord(r, a.Store.Now())}
 	if c.query, c.malformed = url.ParseQuery(r.URL.RawQuery); c.malformed != nil {
@@ -103,7 +106,7 @@ func (a *API) answer(c *Call, w http.ResponseWriter, r *http.Request) Answer {
 	return a.Intercept(r.Context(), c, func() Answer { return a.work(c) })
 }
 
-// admit takes a request through every step before the work.
+// admit executes every step before the work of a request.
 func (a *API) admit(c *Call, w http.ResponseWriter, r *http.Request) error {
 	var err error
 	c.route, c.input.path, err = a.match(r)
@@ -125,7 +128,7 @@ func (a *API) admit(c *Call, w http.ResponseWriter, r *http.Request) error {
 	return c.read(w, r)
 }
 
-// authenticate looks at the request's key and workspace.
+// authenticate checks the request's key and workspace.
 func (a *API) authenticate(c *Call, r *http.Request) error {
 	c.key = r.Header.Get("x-api-key")
 	if c.key == "" {
@@ -149,8 +152,9 @@ func (a *API) authenticate(c *Call, r *http.Request) error {
 	return nil
 }
 
-// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are counted in order. An
-// arrival that counts is durable before the request goes on, whatever its answer.
+// arrive counts a reminder, or refuses it. The clock is read under the lock, so that arrivals are
+// counted in order. A counted arrival is durable before the request continues, whatever its
+// response.
 func (a *API) arrive(c *Call) error {
 	if c.Operation != SendReminder {
 		return nil
@@ -170,7 +174,8 @@ func (a *API) arrive(c *Call) error {
 	return nil
 }
 
-// keepLimit saves the state of the key's limit, if the store saves anything. The lock of the arrivals is held.
+// keepLimit saves the state of the key's limit, if the store saves anything. The caller holds the
+// lock of the arrivals.
 func (a *API) keepLimit(key string) error {
 	if !a.Store.Durable() {
 		return nil
@@ -210,7 +215,8 @@ func (c *Call) read(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readBody accepts an empty body where inputs may be in the query too. It reads no body refused for its header alone.
+// readBody reads the body. It accepts an empty body if the inputs may be in the query too. If the
+// header alone is reason to refuse the request, readBody reads nothing.
 func (c *Call) readBody(w http.ResponseWriter, r *http.Request) error {
 	optional := c.route.Inputs&InQuery != 0
 	contentType := r.Header.Get("Content-Type")
@@ -233,7 +239,7 @@ func (c *Call) readBody(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case len(body) == 0 && optional:
 		return nil
-	case otherMedia: // it announced no length
+	case otherMedia: // the request announced no length
 		return wrongMedia(contentType)
 	}
 	return c.input.decode(body)
@@ -252,7 +258,7 @@ func (a *API) work(c *Call) Answer {
 	return answerOf(http.StatusOK, mediaJSON, body)
 }
 
-// fail returns the answer to an error.
+// fail returns the response for an error.
 func (a *API) fail(c *Call, err error) Answer {
 	f := failureOf(err)
 	switch f.code {
@@ -269,13 +275,13 @@ func (a *API) fail(c *Call, err error) Answer {
 	return answer
 }
 
-// finish decides what a reminder counts for and hands the record to the log.
+// finish decides whether a reminder counts, and passes the record to the log.
 func (a *API) finish(c *Call, answer Answer) {
 	c.record.answered(answer)
 	if c.record.Counted && answer.Status == http.StatusTooManyRequests {
 		a.arrivals.Lock()
 		a.Reminders.Return(c.key, c.record.At)
-		a.keepLimit(c.key) // were that to fail, it would count after a restart
+		a.keepLimit(c.key) // if this fails, the reminder counts after a restart
 		a.arrivals.Unlock()
 		c.record.Counted = false
 	}

@@ -2,10 +2,11 @@ package api
 
 import "time"
 
-// Dates of a filter: an RFC 3339 time, or a date, which means that whole day in UTC. Both ends are included. Neither is
-// documented by the service.
+// The dates of a filter are RFC 3339 times, or dates, which mean the whole day in UTC. Both ends
+// are included. The service documents neither.
 
-// dates reads dateFrom and dateTo, zero where there is none, as ends that are both included.
+// dates reads dateFrom and dateTo. A missing input is zero. The returned times are both included in
+// the filter.
 func (a *API) dates(in *input) (from, to time.Time) {
 	from, _ = a.instant(in, "dateFrom")
 	to, isDay := a.instant(in, "dateTo")
@@ -18,7 +19,8 @@ func (a *API) dates(in *input) (from, to time.Time) {
 	return from, to
 }
 
-// instant returns a time input, zero if there is none, and whether it is a date alone: then it is the day's beginning.
+// instant returns a time input, or zero if it is missing. isDay reports that the input is a date
+// without a time; t is then the beginning of the day.
 func (a *API) instant(in *input, name string) (t time.Time, isDay bool) {
 	s := in.scalar(name)
 	if s == "" {
@@ -28,7 +30,7 @@ func (a *API) instant(in *input, name string) (t time.Time, isDay bool) {
 		return t, true
 	}
 	t, err := time.Parse(time.RFC3339, s)
-	if err != nil || t.IsZero() { // the zero time stands for none
+	if err != nil || t.IsZero() { // the zero time means that the input is missing
 		in.problem("%s must be a time as in 2006-01-02T15:04:05.000Z, or a date as in 2006-01-02", name)
 	}
 	return t.UTC(), false

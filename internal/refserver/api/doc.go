@@ -1,7 +1,9 @@
-// Package api is the public HTTP API of the reference service: the six operations of the Signing and Forms Service.
+// Package api is the public HTTP API of the reference service: the six operations of the Signing
+// and Forms Service.
 //
-// [New] makes the handler; routes.go has every path on one screen, errors.go every refusal, wire.go every answer. A
-// request goes through these steps, and the first that refuses it answers:
+// [New] makes the handler; routes.go has every path, errors.go every refusal, and wire.go every
+// response. A request passes through these steps. The first step that refuses the request
+// determines the response:
 //
 //	route       404, 405
 //	key         403: x-api-key, and workspaceid when it is sent
@@ -10,9 +12,10 @@
 //	Intercept   faults, if there are any
 //	work        400, 404, 409, 200
 //
-// The limit and the work answer 503 when the store cannot save.
+// If the store cannot save, the limit and the work respond with 503.
 //
-// An input that a request has in its query and in its body must be the same in both; otherwise the request is refused.
-// Unknown parameters are ignored, and noted in the request's [Record]. So is what was taken in a spelling that the
-// interface description has beside the published one, and HEAD, which is answered as GET is.
+// An input that a request has in its query and in its body must be the same in both; otherwise the
+// request is refused. Unknown parameters are ignored. The request's [Record] notes them, and also
+// each input whose spelling is that of the interface description and not the published one. HEAD is
+// handled like GET, and noted too.
 package api

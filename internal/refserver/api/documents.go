@@ -16,7 +16,7 @@ const (
 	typeForm     = "FORM_TEMPLATE"
 )
 
-// listDocuments answers GET /get-documents.
+// listDocuments handles GET /get-documents.
 func (a *API) listDocuments(c *Call) (any, error) {
 	q, documentType, id := a.documentQuery(c)
 	if err := c.inputError(); err != nil {
@@ -96,7 +96,7 @@ func (a *API) statusFilter(in *input, documentType string) signing.Status {
 	return ""
 }
 
-// statusText is the status as the service spells it.
+// statusText returns the status in the spelling of the service.
 func (a *API) statusText(s signing.Status) string {
 	if s == signing.StatusPending {
 		return a.Profile.InProgress
@@ -111,7 +111,7 @@ func (a *API) page(in *input, most int) store.Page {
 	return store.Page{Offset: int64(page-1) * int64(limit), Limit: limit}
 }
 
-// pagination tells of the page and of all.
+// pagination returns the description of the page and the total.
 func pagination(p store.Page, total int) *paginationBody {
 	pages := total / p.Limit
 	if total%p.Limit > 0 {
@@ -120,7 +120,8 @@ func pagination(p store.Page, total int) *paginationBody {
 	return &paginationBody{CurrentPage: int(p.Offset/int64(p.Limit)) + 1, TotalPages: pages}
 }
 
-// oneOrPage looks one record up by its id where there is one, and checks it against the other filters; else it lists.
+// oneOrPage returns the record with the id, if there is an id and the record matches the other
+// filters. Without an id it returns a page.
 func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), list func(store.Query) store.Found[T], matches func(*T, store.Query) bool) store.Found[T] {
 	if id == "" {
 		return list(q)
@@ -137,7 +138,8 @@ func oneOrPage[T any](id string, q store.Query, get func(string) (T, error), lis
 	}
 }
 
-// documentMatches need not look at the kind: the id of a document from a template is not a UUID.
+// documentMatches reports whether d matches the query. It need not check the kind, because the id
+// of a document from a template is not a UUID.
 func documentMatches(d *signing.Document, q store.Query) bool {
 	return q.Matches(d.Name, d.Status, d.Archived, d.CreatedAt)
 }
@@ -146,7 +148,7 @@ func templateMatches(t *signing.Template, q store.Query) bool {
 	return q.Matches(t.Name, "", t.Archived, t.CreatedAt)
 }
 
-// documentBodies are PDF documents as entries of a list.
+// documentBodies returns PDF documents as entries of a list.
 func (a *API) documentBodies(documents []*signing.Document) []documentBody {
 	out := make([]documentBody, len(documents))
 	for i, d := range documents {
@@ -160,7 +162,7 @@ func (a *API) documentBodies(documents []*signing.Document) []documentBody {
 	return out
 }
 
-// finishedURL is empty until the document is completed.
+// finishedURL returns the URL of the finished file, or "" until the document is completed.
 func (a *API) finishedURL(d *signing.Document) string {
 	if !d.Completed() {
 		return ""
@@ -168,7 +170,7 @@ func (a *API) finishedURL(d *signing.Document) string {
 	return a.Links.Finished(d.ID)
 }
 
-// voidDocument answers POST /void-document.
+// voidDocument handles POST /void-document.
 func (a *API) voidDocument(c *Call) (any, error) {
 	change, err := a.act(c, signing.Document.Void)
 	if err != nil {
@@ -181,7 +183,7 @@ func (a *API) voidDocument(c *Call) (any, error) {
 	return body, nil
 }
 
-// sendReminder answers POST /send-reminder. Its arrival was counted before.
+// sendReminder handles POST /send-reminder. The arrival of the request was counted before.
 func (a *API) sendReminder(c *Call) (any, error) {
 	change, err := a.act(c, signing.Document.Remind)
 	if err != nil {
@@ -197,7 +199,7 @@ func (a *API) sendReminder(c *Call) (any, error) {
 	return body, nil
 }
 
-// act reads which document is meant and runs the command on it.
+// act reads the reference to a document and runs the command on the document.
 func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 	ref, err := a.documentRef(c)
 	if err != nil {
@@ -211,7 +213,7 @@ func (a *API) act(c *Call, command signing.Command) (signing.Change, error) {
 	})
 }
 
-// documentRef reads which document a request is about.
+// documentRef reads the reference to the document of a request.
 func (a *API) documentRef(c *Call) (documentRef, error) {
 	in := &c.input
 	id := in.given("documentId", in.uuid("documentId"))
@@ -222,7 +224,7 @@ func (a *API) documentRef(c *Call) (documentRef, error) {
 	return ref, c.inputError()
 }
 
-// documentRef is what a request names a document by.
+// documentRef is the reference to a document in a request.
 type documentRef struct {
 	id         string
 	templateID string // empty: the document is a PDF

@@ -11,7 +11,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// The codes of error answers. Only the statuses are partly documented by the service; the codes are assumed.
+// The codes of error responses. The service documents only some of the statuses; the codes are
+// assumed.
 const (
 	codeInvalidInput     = "invalid_input"
 	codeForbidden        = "forbidden"
@@ -25,20 +26,20 @@ const (
 	codeInternal         = "internal"
 )
 
-// failure is an error answer.
+// failure is an error response.
 type failure struct {
 	status  int
 	code    string
-	rule    string // for the request's Record
+	rule    string // rule for the request's Record
 	message string
-	reason  string    // message without what the client sent, for the Record's line
+	reason  string    // message without the client's input, for the line of the Record
 	header  [2]string // name and value of one more header; empty: none
 }
 
 func (f *failure) Error() string { return f.message }
 
-// The refusals of this package; those of signing and store come from there. Messages that repeat what the client sent
-// have a reason beside them that does not.
+// The refusals of this package. The refusals of signing and store are defined there. If a message
+// repeats the client's input, the refusal also has a reason without it.
 
 func wrongMethod(got, want string) error {
 	return &failure{status: http.StatusMethodNotAllowed, code: codeMethodNotAllowed, rule: "method", reason: "use " + want,
@@ -71,7 +72,7 @@ func limited(limit Limit, wait time.Duration) error {
 		header: [2]string{"Retry-After", wholeSeconds(wait)}}
 }
 
-// failureOf returns the answer to what went wrong.
+// failureOf returns the response for an error.
 func failureOf(err error) *failure {
 	f := refusalOf(err)
 	if f.reason == "" {
@@ -99,7 +100,8 @@ func refusalOf(err error) *failure {
 	return &failure{status: http.StatusInternalServerError, code: codeInternal, rule: "internal", message: "Internal server error"}
 }
 
-// unsavedText does not say why: the reason is in the log of the service's owner.
+// unsavedText returns a text without the cause, because the cause is in the log of the service's
+// owner.
 func unsavedText(err *store.Unavailable) string {
 	if errors.Is(err, store.ErrStopped) {
 		return "It is not known whether the change was saved, so the service has stopped"
@@ -107,13 +109,15 @@ func unsavedText(err *store.Unavailable) string {
 	return "The change could not be saved and was not made"
 }
 
-// refusalText says which status forbids what. The API only voids and reminds, so a refusal here is about the status.
+// refusalText returns which status forbids which action. The API only voids and reminds, so every
+// refusal here is about the status.
 func refusalText(r *signing.Refusal) string {
 	done := map[signing.Action]string{signing.ActionVoid: "voided", signing.ActionRemind: "reminded"}[r.Action]
 	return fmt.Sprintf("A document that is %s cannot be %s", r.Status, done)
 }
 
-// wholeSeconds is d as Retry-After says it: rounded up, so that a client that waits that long is accepted.
+// wholeSeconds returns d in the format of Retry-After. It rounds up, so that a client that waits
+// this long is accepted.
 func wholeSeconds(d time.Duration) string {
 	return fmt.Sprint(int64((d + time.Second - 1) / time.Second))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// listResponses answers GET /get-form-responses.
+// listResponses handles GET /get-form-responses.
 func (a *API) listResponses(c *Call) (any, error) {
 	formID, responseID, page := a.responseQuery(&c.input)
 	if err := c.inputError(); err != nil {
@@ -26,7 +26,7 @@ func (a *API) listResponses(c *Call) (any, error) {
 	return responsesBody{Responses: a.responseBodies(responses), Pagination: *pages}, err
 }
 
-// responseQuery reads which responses are asked for.
+// responseQuery reads the filters of a list of form responses.
 func (a *API) responseQuery(in *input) (formID, responseID string, page store.Page) {
 	formID, responseID = in.id("formId"), in.id("responseId")
 	if responseID != "" && len(responseID) != signing.UUIDLength && !signing.IsObjectID(responseID) {
@@ -38,7 +38,8 @@ func (a *API) responseQuery(in *input) (formID, responseID string, page store.Pa
 	return formID, responseID, a.page(in, math.MaxInt32)
 }
 
-// formResponses finds the one response asked for, whatever the page, or a page of the form's responses.
+// formResponses returns the response with responseID, whatever the page, or else a page of the
+// form's responses.
 func formResponses(tx *store.Tx, formID, responseID string, page *store.Page) ([]*signing.FormResponse, int, error) {
 	if formID != "" {
 		if _, err := tx.Form(formID); err != nil {

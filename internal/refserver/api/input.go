@@ -15,16 +15,18 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// object is a JSON object. Its field names are compared exactly, as JavaScript does and encoding/json's structs do not.
+// object is a JSON object. Field names are case-sensitive, as in JavaScript; for structs,
+// encoding/json ignores the case.
 type object map[string]json.RawMessage
 
-// input collects what is wrong with a request while it reads the request's fields, so one answer names every mistake.
+// input collects the problems of a request while it reads the request's fields, so that one
+// response names all of them.
 type input struct {
 	route    *route
 	path     map[string]string
 	query    url.Values
 	body     object
-	notes    []string // what was taken in another spelling than the published one
+	notes    []string // inputs in another spelling than the published one
 	problems []string
 	missing  []string
 }
@@ -51,7 +53,7 @@ func (in *input) decode(body []byte) error {
 	return nil
 }
 
-// jsonProblem says what is wrong with a body, and where, but not what it holds.
+// jsonProblem describes a problem of a body and its position, but not the content of the body.
 func jsonProblem(err error) string {
 	switch err := err.(type) {
 	case *json.SyntaxError:
@@ -62,7 +64,7 @@ func jsonProblem(err error) string {
 	return "The body is not JSON: it ends too early"
 }
 
-// maxProblems is how many mistakes an answer and a record list at most.
+// maxProblems is how many problems a response and a record list at most.
 const maxProblems = 100
 
 func (in *input) problem(format string, args ...any) {
@@ -71,7 +73,7 @@ func (in *input) problem(format string, args ...any) {
 	}
 }
 
-// inputError returns what was wrong with the inputs read so far, if anything was.
+// inputError returns the problems of the inputs read so far, or nil.
 func (c *Call) inputError() error {
 	c.record.Missing = append(c.record.Missing, c.input.missing...)
 	c.record.Notes = append(c.record.Notes, c.input.notes...)
@@ -96,7 +98,8 @@ func queryNames(r *route) []string {
 	return r.known
 }
 
-// peek returns a text input from path, query or body without checking it, empty when there is none.
+// peek returns a text input from the path, query or body without checking it, or "" if it is
+// missing.
 func (in *input) peek(name string) string {
 	if v := cmp.Or(in.path[name], in.query.Get(name)); v != "" {
 		return v
@@ -108,13 +111,13 @@ func (in *input) peek(name string) string {
 	return s
 }
 
-// text returns a text input from path, query or body, empty when there is none. When two places, or one place twice,
-// have different values, that is a problem.
+// text returns a text input from the path, query or body, or "" if it is missing. Different values
+// in two of them, or twice in one of them, are a problem.
 func (in *input) text(name string) string {
 	return in.only(name, in.values(name))
 }
 
-// id is like text, for an input that may hold an id: those are compared without regard to case.
+// id is like text, for an input that may hold an id. Ids are compared without regard to case.
 func (in *input) id(name string) string {
 	values := in.values(name)
 	for i := range values {
@@ -123,7 +126,7 @@ func (in *input) id(name string) string {
 	return in.only(name, values)
 }
 
-// values returns every value of an input that is not empty.
+// values returns all non-empty values of an input.
 func (in *input) values(name string) []string {
 	values := in.around(name)
 	if s, ok := in.body.text(in, name); ok {
@@ -132,7 +135,7 @@ func (in *input) values(name string) []string {
 	return slices.DeleteFunc(values, func(s string) bool { return s == "" })
 }
 
-// around returns the values of an input outside of the body.
+// around returns the values of an input in the path and the query.
 func (in *input) around(name string) []string {
 	return append(slices.Clone(in.query[name]), in.path[name])
 }
@@ -158,7 +161,7 @@ func (in *input) only(name string, values []string) string {
 	return values[0]
 }
 
-// require returns a text input that must be there.
+// require returns a required text input.
 func (in *input) require(name string) string { return in.given(name, in.text(name)) }
 
 func (in *input) absent(name string) {
@@ -168,8 +171,9 @@ func (in *input) absent(name string) {
 	in.problem("%s is required", name)
 }
 
-// uuid returns a text input that must be a UUID if it is there, in lower case. The ids in the service's published
-// samples have the length of a UUID and other letters: such an id is of no record.
+// uuid returns a text input in lower case. If the input is present, it must be a UUID. The ids in
+// the service's published samples have the length of a UUID but contain other letters; no record
+// has such an id.
 func (in *input) uuid(name string) string {
 	s := in.id(name)
 	if s != "" && len(s) != signing.UUIDLength {
@@ -178,7 +182,8 @@ func (in *input) uuid(name string) string {
 	return s
 }
 
-// objectID returns a text input that must have the shape of an ObjectId if it is there, in lower case.
+// objectID returns a text input in lower case. If the input is present, it must have the form of an
+// ObjectId.
 func (in *input) objectID(name string) string {
 	s := in.id(name)
 	if s != "" && !signing.IsObjectID(s) {
@@ -187,7 +192,8 @@ func (in *input) objectID(name string) string {
 	return s
 }
 
-// given returns an input that another method has read, and notes it as missing if it is empty and not of a wrong type.
+// given returns value, the value of an input that another method has read. If it is empty and its
+// type is not wrong, given notes it as missing.
 func (in *input) given(name, value string) string {
 	if raw := string(in.body[name]); value == "" && (raw == "" || raw == "null" || raw[0] == '"') {
 		in.absent(name)
@@ -195,7 +201,8 @@ func (in *input) given(name, value string) string {
 	return value
 }
 
-// canonicalID returns a UUID or ObjectId as the service spells it, in lower case, and any other text as it is.
+// canonicalID returns a UUID or ObjectId in lower case, as the service spells it. It returns any
+// other text unchanged.
 func canonicalID(s string) string {
 	if signing.IsUUID(s) || signing.IsObjectID(s) {
 		return strings.ToLower(s)
@@ -220,7 +227,7 @@ func (in *input) choice(name, s string, values ...string) string {
 	return s
 }
 
-// number returns an integer input from least to most, or fallback when there is none.
+// number returns an integer input from least to most, or fallback if it is missing.
 func (in *input) number(name string, fallback, least, most int) int {
 	s := in.scalar(name)
 	if s == "" {
@@ -240,8 +247,8 @@ func (in *input) number(name string, fallback, least, most int) int {
 	return fallback
 }
 
-// text returns a text field. at is its documented name with what is around it, such as receiversList[0].name. A null is
-// like a missing field.
+// text returns a text field. at is its documented name with its path, such as
+// receiversList[0].name. A null is like a missing field.
 func (o object) text(in *input, at string) (string, bool) {
 	raw, ok := o[field(at)]
 	if !ok || string(raw) == "null" {
@@ -255,7 +262,7 @@ func (o object) text(in *input, at string) (string, bool) {
 	return s, true
 }
 
-// require returns a text field that must be there and not be blank.
+// require returns a required text field, which must not be blank.
 func (o object) require(in *input, at string) string {
 	s, ok := o.text(in, at)
 	if raw := o[field(at)]; strings.TrimSpace(s) == "" && (ok || raw == nil || string(raw) == "null") {
@@ -264,7 +271,7 @@ func (o object) require(in *input, at string) string {
 	return s
 }
 
-// objects returns an array of objects, nil when there is none.
+// objects returns an array of objects, or nil if the field is missing.
 func (o object) objects(in *input, name string) []object {
 	raw, ok := o[name]
 	if !ok || string(raw) == "null" {
@@ -278,7 +285,7 @@ func (o object) objects(in *input, name string) []object {
 	return list
 }
 
-// object returns a field that is an object; false when there is none.
+// object returns a field that is an object. It returns false if the field is missing.
 func (o object) object(in *input, name string) (object, bool) {
 	raw, ok := o[name]
 	if !ok || string(raw) == "null" {
@@ -292,7 +299,7 @@ func (o object) object(in *input, name string) (object, bool) {
 	return v, true
 }
 
-// oneIsRequired says that neither of two inputs was there.
+// oneIsRequired notes that two inputs are missing of which one is required.
 func (in *input) oneIsRequired(a, b string) {
 	in.missing = append(in.missing, a+" or "+b)
 	in.problem("%s or %s is required", a, b)

@@ -1,6 +1,6 @@
 package api
 
-// ErrorLayout is how the body of an error answer is laid out; it is not documented by the service.
+// ErrorLayout is the layout of the body of an error response. The service does not document it.
 type ErrorLayout int
 
 // The layouts of errors.
@@ -11,7 +11,7 @@ const (
 	LayoutDataError                      // {"data":{"error"}}
 )
 
-// print returns the body of an error answer.
+// print returns the body of an error response.
 func (l ErrorLayout) print(f *failure) []byte {
 	message := errorBody{Message: f.message, Code: f.code}
 	bare := map[string]string{"error": f.message}
@@ -28,7 +28,7 @@ func (l ErrorLayout) print(f *failure) []byte {
 	}
 	body, err := marshal(v)
 	if err != nil {
-		panic(err) // strings always encode
+		panic(err) // cannot fail: f has only strings
 	}
 	return body
 }

@@ -7,19 +7,22 @@ import (
 	"time"
 )
 
-// Limit decides which reminder requests are accepted. Its methods are never called concurrently; now never goes back.
+// Limit decides which reminder requests are accepted. Its methods are never called concurrently,
+// and now never goes back.
 type Limit interface {
-	// Take accepts and counts a request with the key, or returns how long to wait and counts nothing.
+	// Take accepts and counts a request with the key. If it does not accept the request, it counts
+	// nothing and returns how long to wait.
 	Take(key string, now time.Time) (wait time.Duration, ok bool)
-	// Return takes back the arrival that was counted at that time.
+	// Return undoes the counting of the request that arrived at the time at.
 	Return(key string, at time.Time)
-	// State returns what must be kept about the key over a restart, in JSON.
+	// State returns the state of the key that must be kept over a restart, in JSON.
 	State(key string) []byte
-	// Restore takes what State returned. A state that it cannot read counts as no request.
+	// Restore sets the state of the key to a result of State. A state that it cannot read counts as
+	// no requests.
 	Restore(key string, state []byte)
-	// Reset forgets every request.
+	// Reset removes all counted requests.
 	Reset()
-	// String is the rule as a sentence.
+	// String returns the rule as a sentence.
 	String() string
 }
 
@@ -29,8 +32,8 @@ const (
 	DefaultReminderWindow = 15 * time.Minute
 )
 
-// SlidingWindow accepts n requests in any window of time, exactly: it keeps the time of each. A request stops counting
-// one whole window later.
+// SlidingWindow accepts n requests in any window of time. It is exact, because it keeps the time of
+// each request. A request stops counting one whole window later.
 func SlidingWindow(n int, window time.Duration) Limit {
 	return &slidingWindow{n, window, map[string][]time.Time{}}
 }

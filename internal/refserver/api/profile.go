@@ -10,29 +10,30 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Profile is one reading of what the interface leaves open. Use it to try a client and a receiver against other
-// readings than the one that this SDK assumes.
+// Profile is one reading of the points that the interface leaves open. Use it to test a client and
+// a receiver against other readings than the one that this SDK assumes.
 type Profile struct {
 	// Lists.
-	PageSize     int  // records per page when the request has no limit; default 10; of documents at most MaxLimit
-	MaxLimit     int  // largest limit of a list of documents; default 100; with less, the client's All needs a Limit, because it asks for 100
-	OldestFirst  bool // documents come oldest first when the request has no sortOrder
+	PageSize     int  // records per page if the request has no limit; default 10; for documents, at most MaxLimit
+	MaxLimit     int  // largest limit of a list of documents; default 100; with a smaller MaxLimit, the client's All needs a Limit, because it requests 100
+	OldestFirst  bool // documents are sorted oldest first if the request has no sortOrder
 	NoPagination bool // lists of documents come without pagination
-	CountPage    bool // documentsCount counts the page instead of all that match; with NoPagination no total is reported
+	CountPage    bool // documentsCount is the number of documents on the page, not of all that match; with NoPagination no total is reported
 
 	InProgress string // literal of the status in progress; default "PENDING"
 
 	// Refusals.
-	RefusalStatus int         // HTTP status when a document's status forbids the operation; default 409
-	KeyStatus     int         // HTTP status of a missing or wrong key or workspace; default 403
-	ErrorLayout   ErrorLayout // of error bodies; default LayoutMessage
+	RefusalStatus int         // HTTP status if a document's status forbids the operation; default 409
+	KeyStatus     int         // HTTP status for a missing or wrong key or workspace; default 403
+	ErrorLayout   ErrorLayout // layout of error bodies; default LayoutMessage
 
 	// Deliveries.
-	Timestamps     TimestampFormat // of x-timestamp; default UnixSeconds
-	SignOnce       bool            // the attempts of a delivery have one timestamp and one signature
-	UntypedSamples bool            // samples leave out webhookEvent, as the interface's own sample does
+	Timestamps     TimestampFormat // format of x-timestamp; default UnixSeconds
+	SignOnce       bool            // all attempts of a delivery have the same timestamp and signature
+	UntypedSamples bool            // samples leave out webhookEvent, as the sample in the interface's description does
 
-	// Endpoints says where operations are, as the client's Options.Endpoints does. Whoever sets them has checked them.
+	// Endpoints sets the method and path of operations, as the client's Options.Endpoints does. The
+	// code that sets it has checked the endpoints.
 	Endpoints map[Operation]Route
 }
 

@@ -23,30 +23,31 @@ const (
 	ListResponses   Operation = "list responses"
 )
 
-// Route says where an operation is. Zero fields keep the documented place.
+// Route is the method and path of an operation. A zero field keeps its documented value.
 type Route struct {
 	Method string `json:"method,omitempty"`
-	Path   string `json:"path,omitempty"` // escaped; may hold inputs of the operation in braces, which are read there too: /documents/{documentId}/void
+	Path   string `json:"path,omitempty"` // escaped path; may contain inputs in braces, which are then read from the path: /documents/{documentId}/void
 	Inputs Place  `json:"inputs,omitzero"`
 }
 
-// Place is where inputs are.
+// Place is the part of a request that contains the inputs.
 type Place int
 
-// The places of inputs. In InQuery|InBody an input may be in either, or in both if it is the same there.
+// The places of inputs. With InQuery|InBody, an input may be in either, or in both with the same
+// value.
 const (
 	InQuery Place = 1 << iota
 	InBody
 )
 
-// route is an operation as it is served, its inputs, and its work.
+// route is an operation with its method and path, its inputs and its work.
 type route struct {
 	op Operation
 	Route
-	known   []string // inputs; others are ignored and noted
+	known   []string // known inputs; others are ignored and noted
 	work    func(*API, *Call) (any, error)
-	pattern *regexp.Regexp // of a path with inputs in it; nil: Path is all there is to match
-	inPath  []string       // their names
+	pattern *regexp.Regexp // matches a path that contains inputs; nil: the path must be equal to Path
+	inPath  []string       // names of the inputs in the path
 }
 
 var documentedRoutes = []route{
@@ -70,9 +71,9 @@ var documentedRoutes = []route{
 	}},
 }
 
-var placeholder = regexp.MustCompile(`\\\{(\w+)\\\}`) // in a path that is quoted for a pattern
+var placeholder = regexp.MustCompile(`\\\{(\w+)\\\}`) // matches an input in a path that is quoted for a pattern
 
-// routesWith returns the documented routes with those of a profile in place.
+// routesWith returns the documented routes, with the routes of a profile in place of some.
 func routesWith(moved map[Operation]Route) []route {
 	routes := slices.Clone(documentedRoutes)
 	for i := range routes {
@@ -90,10 +91,10 @@ func routesWith(moved map[Operation]Route) []route {
 	return routes
 }
 
-// otherPrefix begins the paths of the operations in some public clients, which have it built in.
+// otherPrefix is the built-in beginning of the operations' paths in some public clients.
 const otherPrefix = "/signature"
 
-// matches returns the inputs in the path of a request for this route, and false for another path.
+// matches reports whether a URL has the path of this route. It returns the inputs in the path.
 func (rt *route) matches(u *url.URL) (inputs map[string]string, ok bool) {
 	if rt.pattern == nil {
 		return nil, u.Path == rt.Path || u.Path == otherPrefix+rt.Path
@@ -113,9 +114,10 @@ func (rt *route) matches(u *url.URL) (inputs map[string]string, ok bool) {
 	return inputs, true
 }
 
-// match finds the route of a request and the inputs in its path, or says what was probably meant.
+// match finds the route of a request and the inputs in its path, or an error that names the
+// operation that was probably meant.
 func (a *API) match(r *http.Request) (rt *route, inputs map[string]string, err error) {
-	var other *route // with this path, but another method
+	var other *route // a route with this path, but another method
 	for i := range a.routes {
 		inputs, ok := a.routes[i].matches(r.URL)
 		if ok && (a.routes[i].Method == r.Method || a.routes[i].Method == http.MethodGet && r.Method == http.MethodHead) {
@@ -135,13 +137,14 @@ func (a *API) match(r *http.Request) (rt *route, inputs map[string]string, err e
 	return nil, nil, &failure{status: http.StatusNotFound, code: codeNotFound, rule: "path", message: message}
 }
 
-// Serves reports whether an operation is under the URL's path, whatever the method.
+// Serves reports whether a URL has the path of an operation, whatever the method.
 func (a *API) Serves(u *url.URL) bool {
 	return slices.ContainsFunc(a.routes, func(rt route) bool { _, ok := rt.matches(u); return ok })
 }
 
-// nearest returns the route that shares the most words with the path, nil when none shares one. A version segment, a
-// prefix, another case and a plural make no difference. A route moved by a profile is found by its documented path too.
+// nearest returns the route that shares the most words with the path, or nil if no route shares a
+// word. A version segment, a prefix, a different letter case and a plural make no difference. A
+// route that a profile has moved is also found by its documented path.
 func (a *API) nearest(path string) (best *route) {
 	path, most := strings.ToLower(path), 0
 	for i := range a.routes {

@@ -11,7 +11,7 @@ import (
 
 const dataURL = "data:application/pdf;base64,"
 
-// send answers POST /pdf-template-lambda, for templates and forms.
+// send handles POST /pdf-template-lambda, for templates and forms.
 func (a *API) send(c *Call) (any, error) {
 	in := &c.input
 	var signingType string
@@ -29,7 +29,7 @@ func (a *API) send(c *Call) (any, error) {
 	return a.sendTemplate(c, id, p)
 }
 
-// sendID reads the id of the template or form. That of a form may be any text.
+// sendID reads the id of the template or form. The id of a form may be any text.
 func (in *input) sendID(signingType string) string {
 	if signingType == typeForm {
 		return in.id("documentId")
@@ -59,7 +59,7 @@ func (a *API) sendTemplate(c *Call, id string, p signing.SendParams) (any, error
 	return a.sentBody(change.Document), nil
 }
 
-// sentBody shows a document that was just sent, with its signing links.
+// sentBody returns the description of a document that was just sent, with its signing links.
 func (a *API) sentBody(d *signing.Document) sentBody {
 	body := sentBody{
 		Message: "Document sent successfully", TemplateID: d.TemplateID, CreatedDocumentID: d.ID, CreatedDocumentStatus: a.statusText(d.Status),
@@ -72,14 +72,16 @@ func (a *API) sentBody(d *signing.Document) sentBody {
 	return body
 }
 
-// noteRoles notes that not each role has one receiver. Whether the service refuses it is not documented.
+// noteRoles notes the roles that do not have exactly one receiver. The service does not document
+// whether it refuses such a request.
 func (c *Call) noteRoles(t signing.Template, receivers []signing.Receiver) {
 	if t.EachRoleOnce(receivers) != nil {
 		c.Note("not each role of the template has one receiver")
 	}
 }
 
-// noteVariables notes the variables that the template lacks. Whether the service refuses them is not documented.
+// noteVariables notes the variables that the template does not have. The service does not document
+// whether it refuses them.
 func (c *Call) noteVariables(t signing.Template, given []signing.Variable) {
 	var names []string
 	for _, v := range given {
@@ -88,7 +90,7 @@ func (c *Call) noteVariables(t signing.Template, given []signing.Variable) {
 	c.record.noteUnknown("custom variable", names, t.Variables)
 }
 
-// sendForm writes to the receivers.
+// sendForm sends the form to the receivers.
 func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
 	err := a.Store.Update(func(tx *store.Tx) error {
 		f, err := tx.Form(id)
@@ -105,7 +107,7 @@ func (a *API) sendForm(c *Call, id string, p signing.SendParams) (any, error) {
 	return messageBody{Message: "Form sent successfully"}, err
 }
 
-// sendParams reads what templates and forms have in common.
+// sendParams reads the inputs that sends of templates and forms share.
 func (a *API) sendParams(in *input, signingType string) signing.SendParams {
 	p := signing.SendParams{Receivers: receivers(in, signingType), PDF: a.pdfData(in, signingType)}
 	if mail, ok := in.body.object(in, "mailData"); ok {

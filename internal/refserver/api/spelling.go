@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The interface description uses these spellings beside the published ones.
+// The interface description uses these spellings in addition to the published ones.
 var (
 	otherLiterals = map[string]map[string]string{
 		"sortOrder": {"ascending": "asc", "descending": "desc"},
@@ -14,7 +14,7 @@ var (
 	otherNames = map[string]string{"receivers": "receiversList"}
 )
 
-// literal returns which of the values of an input a text is.
+// literal returns the value of values that text means.
 func (in *input) literal(name, text string, values []string) (string, bool) {
 	if slices.Contains(values, text) {
 		return text, true
@@ -27,7 +27,8 @@ func (in *input) literal(name, text string, values []string) (string, bool) {
 	return other, true
 }
 
-// takeOtherNames gives the fields of the body that have another name of the description the published one.
+// takeOtherNames renames fields of the body: a field with another name in the description gets the
+// published name.
 func (in *input) takeOtherNames() {
 	for other, name := range otherNames {
 		raw, given := in.body[other]
@@ -40,5 +41,6 @@ func (in *input) takeOtherNames() {
 	}
 }
 
-// field returns the name of an input without what is around it: at is like receiversList[0].name.
+// field returns the name of an input without its path, where at is a path such as
+// receiversList[0].name.
 func field(at string) string { return at[strings.LastIndexByte(at, '.')+1:] }

@@ -8,8 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// maxOverview is how many of a template's documents its entry in a list shows, newest first; totalRespondants counts
-// all. Whether the service shows a part only is not documented.
+// maxOverview is how many of a template's documents its entry in a list shows, newest first.
+// totalRespondants counts all of them. The service does not document whether it shows only a part.
 const maxOverview = 100
 
 // templateDocuments are the documents that were made from a template.
@@ -18,7 +18,7 @@ type templateDocuments struct {
 	total, signed int
 }
 
-// templateBodies are the templates as entries of a list of documents.
+// templateBodies returns templates as entries of a list of documents.
 func (a *API) templateBodies(templates []*signing.Template) []documentBody {
 	made := make([]templateDocuments, len(templates))
 	a.Store.View(func(tx *store.Tx) error {
@@ -70,7 +70,7 @@ func (a *API) overviews(documents []*signing.Document) []respondentOverview {
 	return out
 }
 
-// listRespondents answers GET /get-template-respondent.
+// listRespondents handles GET /get-template-respondent.
 func (a *API) listRespondents(c *Call) (any, error) {
 	in := &c.input
 	templateID, documentID := in.uuid("templateId"), in.objectID("respondentDocumentId")
@@ -94,8 +94,8 @@ func (a *API) listRespondents(c *Call) (any, error) {
 	return respondentsBody{Respondents: a.respondentBodies(documents, trails), Pagination: *pagination(page, total)}, err
 }
 
-// respondents finds the one document asked for, whatever the page, or a page of the template's documents. It need not
-// look at the kind: the id of a PDF is not an ObjectId.
+// respondents returns the document with documentID, whatever the page, or else a page of the
+// template's documents. It need not check the kind, because the id of a PDF is not an ObjectId.
 func respondents(tx *store.Tx, templateID, documentID string, page *store.Page) ([]*signing.Document, int, error) {
 	if templateID != "" {
 		if _, err := tx.Template(templateID); err != nil {
@@ -129,7 +129,7 @@ func (a *API) respondentBodies(documents []*signing.Document, trails []store.Rec
 	return out
 }
 
-// history is what the signers did, from the audit trail.
+// history returns the acts of the signers, from the audit trail.
 func history(d *signing.Document, trail store.Records[signing.AuditEntry]) []historyBody {
 	words := map[signing.Action]string{
 		signing.ActionView: "VIEWED", signing.ActionSign: "SIGNED", signing.ActionComplete: "SIGNED", signing.ActionDecline: "DECLINED",

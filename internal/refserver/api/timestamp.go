@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TimestampFormat is how x-timestamp is written, which is not documented by the service.
+// TimestampFormat is the format of x-timestamp, which the service does not document.
 type TimestampFormat int
 
 // The formats of x-timestamp.
@@ -15,8 +15,9 @@ const (
 	RFC3339                                 // UTC, with milliseconds
 )
 
-// Format writes t. Times before September 2001, as in a testing/synctest bubble, are always written as RFC 3339: in the
-// Unix formats they would have fewer digits than receivers expect.
+// Format returns t in the format. A time before September 2001, as in a testing/synctest bubble, is
+// always written as RFC 3339, because in the Unix formats it would have fewer digits than receivers
+// expect.
 func (f TimestampFormat) Format(t time.Time) string {
 	switch {
 	case f == RFC3339 || t.Unix() < 1e9:

@@ -8,9 +8,10 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// What the service writes, field by field. Spelling mistakes are the service's own.
+// The JSON that the service writes, field by field. Spelling errors are those of the service.
 
-// timeText writes a time in milliseconds. The time package is fast for RFC 3339 alone, and lists are full of times.
+// timeText writes a time in milliseconds. The time package is fast only for RFC 3339, and lists
+// contain many times.
 func timeText(t time.Time) string {
 	b, ms := t.UTC().AppendFormat(make([]byte, 0, 24), time.RFC3339), t.Nanosecond()/1e6
 	return string(append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'))
@@ -50,9 +51,9 @@ type documentBody struct {
 	IsArchived     bool   `json:"isArchived"`
 	IsAllSigned    bool   `json:"isAllSigned"`
 
-	Signers []signerBody `json:"signers,omitempty"` // of a PDF
+	Signers []signerBody `json:"signers,omitempty"` // only of a PDF
 
-	Roles                  []roleBody            `json:"roles,omitempty"` // of a template, as are the next three
+	Roles                  []roleBody            `json:"roles,omitempty"` // only of a template; the same holds for the next three
 	TemplateRespondents    *[]respondentOverview `json:"templateRespondents,omitempty"`
 	TotalRespondants       *int                  `json:"totalRespondants,omitempty"`
 	TotalSignedRespondants *int                  `json:"totalSignedRespondants,omitempty"`
@@ -61,7 +62,8 @@ type documentBody struct {
 	UpdatedAt string `json:"updatedAt"`
 }
 
-// signerBody is a signer of either kind: one of a PDF has signerIp, one of a template has roleTitle and signerId.
+// signerBody is a signer of either kind. A signer of a PDF has signerIp; a signer of a template has
+// roleTitle and signerId.
 type signerBody struct {
 	RoleTitle      *string `json:"roleTitle,omitempty"`
 	Email          string  `json:"email"`
@@ -81,7 +83,7 @@ func signerBodies(d *signing.Document) []signerBody {
 			Email: s.Email, Name: s.Name, Status: string(s.Status()), HasDeclined: s.HasDeclined(), SigningOrderNo: s.Order,
 		}
 		if d.SentAt.IsZero() {
-			out[i].Status = "DRAFT" // seen in live answers; when exactly is not documented
+			out[i].Status = "DRAFT" // observed in live responses; the exact condition is not documented
 		}
 		if d.Kind == signing.KindTemplate {
 			out[i].RoleTitle, out[i].SignerID = &s.RoleTitle, s.ID
@@ -149,7 +151,7 @@ type respondentBody struct {
 	History              []historyBody `json:"history"`
 }
 
-// historyBody is one act of a signer. What an entry holds is not documented by the service.
+// historyBody is one act of a signer. The service does not document the content of an entry.
 type historyBody struct {
 	Action    string `json:"action"`
 	Email     string `json:"email"`
@@ -177,7 +179,7 @@ type answerBody struct {
 	Answer   string `json:"answer"`
 }
 
-// written is what was written to it, of which package json writes all at once.
+// written collects the bytes written to it. Package json writes a value in one call.
 type written []byte
 
 func (w *written) Write(b []byte) (int, error) {
@@ -185,7 +187,7 @@ func (w *written) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// marshal prints JSON without the escapes for <, > and & that only HTML needs.
+// marshal prints JSON without the escapes of <, > and &, which only HTML needs.
 func marshal(v any) ([]byte, error) {
 	var out written
 	enc := json.NewEncoder(&out)

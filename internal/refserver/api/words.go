@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The words of readings, each at the place of its number. Flags and JSON have them.
+// The words for readings, indexed by their number. Flags and JSON use them.
 var (
 	errorLayoutWords     = words{"message", "error", "data-message", "data-error"}
 	timestampFormatWords = words{"unix-seconds", "unix-milliseconds", "rfc3339"}
@@ -22,7 +22,7 @@ func (w words) text(n int) ([]byte, error) {
 	return []byte(w[n]), nil
 }
 
-// read sets *v to the number of a word.
+// read sets *v to the index of a word.
 func read[T ~int](w words, v *T, text []byte) error {
 	n := slices.Index(w, string(text))
 	if n < 0 {

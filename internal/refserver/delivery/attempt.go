@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Request is one attempt as it is about to be made.
+// Request is one attempt that is about to be made.
 type Request struct {
 	Webhook   store.Webhook
 	Delivery  store.Delivery
@@ -22,9 +22,9 @@ type Request struct {
 	Body      []byte
 	Header    http.Header
 
-	Drop      bool          // it is not sent, as if the network had lost it
-	Delay     time.Duration // it is not made now but this much later
-	Duplicate bool          // it is sent twice
+	Drop      bool          // the request is not sent, as if the network had lost it
+	Delay     time.Duration // the request is not sent now, but this much later
+	Duplicate bool          // the request is sent twice
 }
 
 // Seal sets the headers of a genuine delivery: x-timestamp, and x-signature over the body with the webhook's secret.
@@ -36,7 +36,7 @@ func (r *Request) Seal() {
 	r.Header.Set("X-Signature", Sign(r.Webhook.Secret, r.Timestamp, r.Body))
 }
 
-// maxAnswer bounds how much of an endpoint's answer is read and logged.
+// maxAnswer is how many bytes of an endpoint's response are read and logged at most.
 const maxAnswer = 4 << 10
 
 // NewHTTPClient returns a client for a sender, without redirects or cookies. The caller closes its idle connections.
@@ -47,7 +47,7 @@ func NewHTTPClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// deliver makes one attempt to deliver, which ends with its own context, and reports what came of it.
+// deliver makes one attempt to deliver, with the context attempt, and reports its result.
 func (s *Sender) deliver(ctx, attempt context.Context, id string) {
 	var d store.Delivery
 	var hook store.Webhook
@@ -83,13 +83,14 @@ func (s *Sender) deliver(ctx, attempt context.Context, id string) {
 	s.answers(hook.ID, made[len(made)-1].Error != noAnswer)
 }
 
-// post makes one request: within [AttemptTimeout], redirects not followed, the answer read in part.
+// post makes one request within [AttemptTimeout]. It does not follow redirects, and it reads only a
+// part of the response.
 func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	ctx, cancel := context.WithTimeout(ctx, AttemptTimeout)
 	defer cancel()
 	a = store.Attempt{At: s.Store.Now(), Header: maps.Clone(r.Header), Body: r.Body}
 	if began := time.Now(); !s.Frozen {
-		defer func() { a.Took = time.Since(began).Truncate(time.Millisecond) }() // the clock may be moved meanwhile
+		defer func() { a.Took = time.Since(began).Truncate(time.Millisecond) }() // the service's clock may be moved meanwhile
 	}
 	if r.Drop {
 		a.Error = "lost on its way by a fault"
@@ -102,7 +103,7 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	}
 	req.Header = maps.Clone(r.Header)
 	if req.Header.Get("User-Agent") == "" {
-		req.Header["User-Agent"] = nil // or net/http writes its own
+		req.Header["User-Agent"] = nil // without this, net/http writes its own
 	}
 	resp, err := s.Client.Do(req)
 	if err != nil {
@@ -127,12 +128,13 @@ func reason(ctx context.Context, err error) string {
 		return "broken off: its webhook was disabled or deleted, or the server closed"
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err // the attempt names its URL already
+		err = u.Err // the attempt already contains its URL
 	}
 	return err.Error()
 }
 
-// report stores what became of a claimed delivery: delivered, due again, dead, or cancelled when its webhook is gone.
+// report stores the result of a claimed delivery. It becomes delivered, due again or dead, or it is
+// cancelled if its webhook is gone.
 func (s *Sender) report(ctx context.Context, id string, made []store.Attempt) {
 	s.update(ctx, id, func(tx *store.Tx, d *store.Delivery) {
 		d.Attempts = append(slices.Clip(d.Attempts), made...)
@@ -150,21 +152,21 @@ func (s *Sender) postpone(ctx context.Context, id string, delay time.Duration) {
 	})
 }
 
-// update changes a claimed delivery. While the store does not save it tries again, until ctx ends: what an endpoint has
-// answered must not be forgotten.
+// update changes a claimed delivery. If the store does not save, update tries again until ctx ends,
+// because the response of an endpoint must not be forgotten.
 func (s *Sender) update(ctx context.Context, id string, change func(*store.Tx, *store.Delivery)) {
 	for {
 		err := s.Store.Update(func(tx *store.Tx) error {
 			d, err := tx.Delivery(id)
 			if err != nil || d.Status != store.DeliverySending {
-				return err // what was in doubt had been saved
+				return err // an earlier try with an unknown outcome had been saved
 			}
 			change(tx, &d)
 			tx.PutDelivery(d)
 			return nil
 		})
 		if _, failed := errors.AsType[*store.Unavailable](err); !failed {
-			return // a delivery that is gone was deleted meanwhile
+			return // the delivery was deleted meanwhile
 		}
 		s.mu.Lock()
 		s.fails(err)
@@ -177,8 +179,8 @@ func (s *Sender) update(ctx context.Context, id string, change func(*store.Tx, *
 	}
 }
 
-// outcome returns the status that the attempts just made, the last of all, lead to. Any 2xx is a success, even if the
-// answer's body cannot be read.
+// outcome returns the status after the attempts in made, which are the last ones in all. Any 2xx is
+// a success, even if the body of the response cannot be read.
 func outcome(all, made []store.Attempt, now time.Time) (store.DeliveryStatus, time.Time) {
 	if slices.ContainsFunc(made, func(a store.Attempt) bool { return a.StatusCode/100 == 2 }) {
 		return store.DeliveryDelivered, time.Time{}

@@ -1,5 +1,7 @@
-// Package delivery is the webhook sender of the reference service: it turns events into JSON as JavaScript prints it,
-// signs the bytes it sends, and tries each delivery again on a fixed schedule until the endpoint accepts it.
+// Package delivery is the webhook sender of the reference service. It converts events to JSON as
+// JavaScript prints it, and signs the bytes that it sends. It retries each delivery on a fixed
+// schedule until the endpoint accepts it.
 //
-// It shares no code with the SDK's webhook package, so that a mistake in one cannot hide the same mistake in the other.
+// The package shares no code with the SDK's package webhook, so that an error in one package cannot
+// hide the same error in the other.
 package delivery

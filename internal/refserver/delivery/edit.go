@@ -6,10 +6,11 @@ import (
 	"fmt"
 )
 
-// Changes are what [Edit] changes in each event of a body. The zero Changes change nothing.
+// Changes are the changes that [Edit] makes in each event of a body. The zero Changes change
+// nothing.
 type Changes struct {
-	OmitType bool   // without webhookEvent, as in some of the interface's own samples
-	Type     string // this webhookEvent instead of the event's own; empty: its own
+	OmitType bool   // leave out webhookEvent, as some samples of the interface do
+	Type     string // write this webhookEvent; empty: the event's own
 }
 
 // Edit returns a body of [Body] or [Bodies] with the changes.
@@ -22,7 +23,7 @@ func Edit(body []byte, c Changes) []byte {
 	}
 	var events []json.RawMessage
 	if err := json.Unmarshal(body, &events); err != nil {
-		panic(err) // our own JSON
+		panic(err) // cannot fail: the JSON is our own
 	}
 	edited := make([][]byte, len(events))
 	for i, e := range events {
@@ -31,7 +32,7 @@ func Edit(body []byte, c Changes) []byte {
 	return fmt.Appendf(nil, "[%s]", bytes.Join(edited, []byte(",")))
 }
 
-// edit changes one event: its type is its first member, if it has one.
+// edit changes one event. The type is the first member of an event that has a type.
 func (c Changes) edit(event []byte) []byte {
 	rest, typed := bytes.CutPrefix(event, []byte(`{"webhookEvent":"`))
 	typeText, rest, _ := bytes.Cut(rest, []byte(`",`)) // the types need no escapes

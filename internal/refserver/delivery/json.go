@@ -16,12 +16,13 @@ type Member struct {
 	Value any
 }
 
-// Array is a JSON array; its elements are of the types that a [Member] may hold.
+// Array is a JSON array. Its elements have the types that a [Member] may have.
 type Array []any
 
-// AppendJSON appends v as JavaScript's JSON.stringify prints it after JSON.parse: compact, nothing escaped for HTML,
-// U+2028 and U+2029 literal. Bytes that are not UTF-8 become U+FFFD, as they do when JavaScript
-// decodes a request. It panics on a type that an [Object] may not hold.
+// AppendJSON appends v as JavaScript's JSON.stringify prints it after JSON.parse. The text is
+// compact, nothing is escaped for HTML, and U+2028 and U+2029 are literal. Bytes that are not UTF-8
+// become U+FFFD, as they do when JavaScript decodes a request. AppendJSON panics on a type that an
+// [Object] may not have.
 func AppendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case nil:
@@ -56,8 +57,8 @@ func AppendJSON(dst []byte, v any) []byte {
 	panic(fmt.Sprintf("delivery: %T is not a JSON value", v))
 }
 
-// withoutTwins returns o as JavaScript enumerates it: of equal keys the last value wins, at the place of the first. No
-// key looks like an integer, which JavaScript would put first.
+// withoutTwins returns o in the order of JavaScript. If a key occurs twice, the last value is at
+// the position of the first. No key looks like an integer; JavaScript would put such a key first.
 func (o Object) withoutTwins() (out Object) {
 	for _, m := range o {
 		if i := slices.IndexFunc(out, func(had Member) bool { return had.Key == m.Key }); i >= 0 {

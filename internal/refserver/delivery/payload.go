@@ -7,8 +7,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Body returns the body of a delivery of one event: an array of one, or with object the event alone. Equal inputs give
-// equal bytes.
+// Body returns the body of a delivery of one event: an array with the event, or the event alone if
+// object is true. Equal inputs give equal bytes.
 func Body(e signing.Event, links signing.Links, object bool) []byte {
 	if object {
 		return AppendJSON(nil, payload(e, links))
@@ -16,7 +16,7 @@ func Body(e signing.Event, links signing.Links, object bool) []byte {
 	return Bodies([]signing.Event{e}, links)
 }
 
-// Bodies returns one body that carries several events in an array.
+// Bodies returns one body with several events in an array.
 func Bodies(events []signing.Event, links signing.Links) []byte {
 	var all Array
 	for _, e := range events {
@@ -80,7 +80,8 @@ func signers(d *signing.Document, order bool) Array {
 	return all
 }
 
-// signer tells about one signer. order adds signingOrderNo, which only the signed events have.
+// signer returns the JSON of one signer. order adds signingOrderNo, which only the signed events
+// have.
 func signer(d *signing.Document, s signing.Signer, order bool) Object {
 	var o Object
 	if d.Kind == signing.KindTemplate {

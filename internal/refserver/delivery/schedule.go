@@ -2,11 +2,11 @@ package delivery
 
 import "time"
 
-// Attempts is how often a delivery is tried in all before it is dead. The schedule is this service's own: the
-// interface documents no retries.
+// Attempts is how often a delivery is tried before it is dead. The schedule is that of this
+// reference service, because the interface documents no retries.
 const Attempts = len(waits) + 1
 
-// AttemptTimeout bounds one attempt, from dialling to the end of the answer.
+// AttemptTimeout limits the time of one attempt, from dialling to the end of the response.
 const AttemptTimeout = 10 * time.Second
 
 var waits = [...]time.Duration{
@@ -19,7 +19,8 @@ var waits = [...]time.Duration{
 	10 * time.Hour,
 }
 
-// NextWait returns how long to wait after the given number of attempts, and false when there is no further one.
+// NextWait returns how long to wait after the given number of attempts, or false if no further
+// attempt follows.
 func NextWait(attempts int) (time.Duration, bool) {
 	if attempts < 1 || attempts >= Attempts {
 		return 0, false

@@ -11,35 +11,36 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// ErrClosed is the error of waiting for a sender that has stopped.
+// ErrClosed is the error of a wait for a sender that has stopped.
 var ErrClosed = fmt.Errorf("%w: what was due or under way is not delivered any more", store.ErrClosed)
 
-// Config is what a [Sender] works with. All fields are required but Tamper.
+// Config is the configuration of a [Sender]. All fields but Tamper are required.
 type Config struct {
 	Store  *store.Store
 	Client *http.Client
 	Links  signing.Links
-	Frozen bool           // the store's clock only moves by advances, each followed by Wake
-	Stamp  func() string  // the x-timestamp of an attempt made now
-	Once   bool           // later attempts have the x-timestamp of the first
-	Tamper func(*Request) // may change what goes out; nil: nothing does
+	Frozen bool           // the store's clock is moved only by advances; a call of Wake follows each of them
+	Stamp  func() string  // returns the x-timestamp for an attempt made now
+	Once   bool           // later attempts have the x-timestamp of the first attempt
+	Tamper func(*Request) // may change a request before it is sent; nil: no change
 }
 
-// Sender posts the deliveries that fall due, one at a time and in order for each webhook, side by side for different
-// webhooks. Start it with Run; everything else may be called from any goroutine.
+// Sender posts the deliveries that are due. For each webhook it posts one delivery at a time and in
+// order; different webhooks are served concurrently. Start it with Run. All other methods may be
+// called from any goroutine.
 type Sender struct {
 	Config
 	wake    chan struct{}
 	workers sync.WaitGroup
 
 	mu       sync.Mutex
-	lanes    map[string]*lane // by webhook id; only those with work
-	claimed  map[string]int   // by webhook id, how many deliveries were claimed and not yet reported; only those with some
-	hung     map[string]bool  // ids of webhooks whose last attempt ended without an answer after AttemptTimeout
-	idle     chan struct{}    // closed, and replaced, when one of the two above loses or gets a webhook, or when failure changes
-	failing  bool             // the store did not save the last claim or report
-	failures int              // how often it did not
-	failure  error            // the last time
+	lanes    map[string]*lane // lanes by webhook id; only lanes with work
+	claimed  map[string]int   // by webhook id, how many deliveries were claimed and not yet reported; only webhooks with such deliveries
+	hung     map[string]bool  // ids of webhooks whose last attempt got no response within AttemptTimeout
+	idle     chan struct{}    // closed and replaced when claimed or hung loses or gets a webhook, or when failure changes
+	failing  bool             // the store failed to save the last claim or report
+	failures int              // how often the store failed to save
+	failure  error            // the last error of the store
 	stopping bool             // no further attempt begins
 	closed   bool
 }
@@ -48,13 +49,14 @@ type Sender struct {
 type lane struct {
 	queue  []string // delivery ids
 	cancel context.CancelFunc
-	done   chan struct{} // closed when the queue has been worked through
+	done   chan struct{} // closed when the queue has been processed
 }
 
-// retryAfter is how long the sender waits when the store does not save.
+// retryAfter is how long the sender waits after the store has failed to save.
 const retryAfter = time.Second
 
-// NewSender returns a sender that does nothing until [Sender.Run]. The store's deliveries get their bodies from it.
+// NewSender returns a sender that does nothing until [Sender.Run]. It also sets the function that
+// makes the bodies of the store's deliveries.
 func NewSender(c Config) *Sender {
 	c.Store.SetRender(func(e signing.Event, w store.Webhook) []byte { return Body(e, c.Links, w.Bare) })
 	return &Sender{
@@ -63,7 +65,7 @@ func NewSender(c Config) *Sender {
 	}
 }
 
-// Run sends until ctx ends, and returns when no attempt is under way any more.
+// Run sends until ctx ends, and returns when no attempt is running.
 func (s *Sender) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -71,7 +73,7 @@ func (s *Sender) Run(ctx context.Context) {
 		enqueued := s.Store.Enqueued()
 		if err := s.claim(ctx); err != nil {
 			timer.Reset(retryAfter)
-			enqueued = nil // what comes meanwhile is not tried sooner
+			enqueued = nil // new deliveries are not tried sooner
 		} else if at, ok := s.nextDue(); ok && !s.Frozen {
 			timer.Reset(max(at.Sub(s.Store.Now()), 0))
 		}
@@ -89,7 +91,7 @@ func (s *Sender) Run(ctx context.Context) {
 	close(s.idle)
 }
 
-// Wake makes the sender look at the clock again, after it was moved.
+// Wake makes the sender check the clock again, after the clock was moved.
 func (s *Sender) Wake() {
 	select {
 	case s.wake <- struct{}{}:
@@ -97,14 +99,17 @@ func (s *Sender) Wake() {
 	}
 }
 
-// Settle returns when no delivery is due or under way; deliveries that wait for a later time do not count. It returns
-// ctx's error when that ends first, the store's when it does not save, and [ErrClosed] after Run has returned.
+// Settle returns when no delivery is due or being sent. Deliveries that wait for a later time do
+// not count. If ctx ends first, Settle returns ctx's error. If the store does not save, it returns
+// the store's error. After Run has returned, it returns [ErrClosed].
 func (s *Sender) Settle(ctx context.Context) error { return s.settle(ctx, true) }
 
-// SettleAnswering is [Sender.Settle] without waiting for webhooks whose last attempt was not answered in time.
+// SettleAnswering is like [Sender.Settle], but does not wait for webhooks whose last attempt got no
+// response in time.
 func (s *Sender) SettleAnswering(ctx context.Context) error { return s.settle(ctx, false) }
 
-// Unanswering returns the ids of the webhooks that [Sender.SettleAnswering] does not wait for now, in no order.
+// Unanswering returns the ids of the webhooks for which [Sender.SettleAnswering] does not wait now.
+// The order is not defined.
 func (s *Sender) Unanswering() (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +125,7 @@ func (s *Sender) settle(ctx context.Context, hung bool) error {
 	s.mu.Lock()
 	before := s.failures
 	if s.failing {
-		s.Wake() // it may be over
+		s.Wake() // the wait may be over
 	}
 	s.mu.Unlock()
 	for {
@@ -136,8 +141,9 @@ func (s *Sender) settle(ctx context.Context, hung bool) error {
 	}
 }
 
-// busy returns nil when nothing is due or under way, else a channel that is closed when that may have changed. What is
-// under way for silent webhooks counts if hung is set. It returns the store's failure if there is one more than before.
+// busy returns nil if nothing is due or being sent. Otherwise it returns a channel that is closed
+// when that may have changed. Attempts for webhooks that do not respond count only if hung is true.
+// If the number of store failures is greater than before, busy returns the last failure.
 func (s *Sender) busy(before int, hung bool) (<-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,8 +175,8 @@ func (s *Sender) nextDue() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Stop breaks off the attempt that is under way for the webhook, and returns when that and what was queued behind it
-// are cancelled. Call it after the webhook was disabled or deleted.
+// Stop interrupts the running attempt for the webhook. It returns when that attempt and the queued
+// deliveries are cancelled. Call Stop after the webhook was disabled or deleted.
 func (s *Sender) Stop(webhookID string) {
 	s.mu.Lock()
 	l := s.lanes[webhookID]
@@ -184,7 +190,8 @@ func (s *Sender) Stop(webhookID string) {
 	}
 }
 
-// Quiesce begins no further attempt, and returns when none is under way. It returns ctx's error when that ends first.
+// Quiesce starts no further attempt, and returns when no attempt is running. If ctx ends first, it
+// returns ctx's error.
 func (s *Sender) Quiesce(ctx context.Context) error {
 	s.mu.Lock()
 	s.stopping = true
@@ -204,8 +211,8 @@ func (s *Sender) Quiesce(ctx context.Context) error {
 	}
 }
 
-// claim takes everything that is due and puts it into the lanes. s.mu is held over the transaction, so that busy never
-// sees a delivery neither due nor claimed.
+// claim takes every delivery that is due and puts it into its lane. s.mu is held during the
+// transaction, so that busy never sees a delivery that is neither due nor claimed.
 func (s *Sender) claim(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,11 +240,11 @@ func (s *Sender) claim(ctx context.Context) error {
 	if len(due) == maxClaim {
 		s.Wake()
 	}
-	s.signalIdle() // what was due may have been cancelled instead, or is behind an attempt that hangs
+	s.signalIdle() // the due deliveries may have been cancelled, or may wait for an attempt that hangs
 	return nil
 }
 
-// fails notes whether the store saves, and wakes the callers of Settle when it does not.
+// fails records whether the store saves. If it does not, fails wakes the callers of Settle.
 func (s *Sender) fails(err error) {
 	if s.failing = err != nil; s.failing {
 		s.failure = err
@@ -246,10 +253,10 @@ func (s *Sender) fails(err error) {
 	}
 }
 
-// maxClaim bounds how long one claim keeps the store.
+// maxClaim is how many deliveries one claim takes at most, because the claim locks the store.
 const maxClaim = 256
 
-// drain works through a lane until it is empty.
+// drain processes a lane until it is empty.
 func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 	defer close(l.done)
 	for {
@@ -271,7 +278,7 @@ func (s *Sender) drain(ctx context.Context, webhookID string, l *lane) {
 		s.deliver(ctx, attempt, id)
 		cancel()
 		if ctx.Err() != nil {
-			return // Run tells whoever waits for this attempt that it was cut short
+			return // Run reports to the waiting callers that this attempt was interrupted
 		}
 		s.done(webhookID)
 	}
@@ -286,7 +293,7 @@ func (s *Sender) done(webhookID string) {
 	}
 }
 
-// answers notes whether the endpoint of a webhook answers in time.
+// answers records whether the endpoint of a webhook responds in time.
 func (s *Sender) answers(webhookID string, yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

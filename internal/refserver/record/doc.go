@@ -1,6 +1,6 @@
-// Package record turns the records of package store into bytes and back: JSON with a version around it. A record of
-// another version is refused.
+// Package record converts the records of package store to bytes and back. The bytes are JSON, in an
+// envelope with a version. A record of another version is refused.
 //
-// A record holds the exported fields of its struct. testdata/records.json holds one of each kind as it is written:
-// after a change of those structs that the test refuses, raise the version.
+// A record contains the exported fields of its struct. testdata/records.json has one record of each
+// kind in its stored form. If a change of these structs fails the test, raise the version.
 package record

@@ -12,13 +12,14 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// version is that of all records. Change it with what a record holds: another version is refused.
+// version is the version of all records. Increment it with every change of their content, because
+// records of another version are refused.
 const version = 4
 
 // envelope surrounds each record.
 type envelope struct {
 	Version int   `json:"v"`
-	At      int64 `json:"at"` // when it was written, by the service's clock, in Unix milliseconds
+	At      int64 `json:"at"` // when the record was written, by the service's clock, in Unix milliseconds
 }
 
 // filled is an envelope with a record in it.
@@ -58,7 +59,8 @@ func decodeBatch[T any](data []byte) (envelope, any, error) {
 	return f.envelope, f.Data, err
 }
 
-// Encode returns the bytes of a record that is written at that time. A blob's are its content.
+// Encode returns the bytes of a record that is written at the time at. The bytes of a blob are its
+// content.
 func Encode(at time.Time, w store.Write) ([]byte, error) {
 	if w.Kind == store.KindBlob {
 		return w.Value.([]byte), nil
@@ -76,7 +78,7 @@ func Encode(at time.Time, w store.Write) ([]byte, error) {
 	return data, nil
 }
 
-// Decode returns the record that the bytes are of, and when it was written.
+// Decode returns the record that data encodes, and the time when it was written.
 func Decode(kind store.Kind, id string, data []byte) (w store.Write, at time.Time, err error) {
 	read := decoders[kind]
 	if read == nil {
@@ -84,7 +86,7 @@ func Decode(kind store.Kind, id string, data []byte) (w store.Write, at time.Tim
 	}
 	e, value, err := read(data)
 	if err != nil {
-		json.Unmarshal(data, &e) // which may still tell of another version
+		json.Unmarshal(data, &e) // the version may still be readable
 	}
 	if e.Version > 0 && e.Version != version {
 		return w, at, fmt.Errorf("reading %s %s: it has version %d, and this version of the program reads %d: use the one that wrote it, or begin anew",
@@ -102,7 +104,8 @@ func Decode(kind store.Kind, id string, data []byte) (w store.Write, at time.Tim
 	return store.Write{Kind: kind, ID: id, Value: value}, time.UnixMilli(e.At).UTC(), nil
 }
 
-// slim drops from a delivery what fill can restore: attempts usually sent its own body.
+// slim removes the parts of a delivery that fill can restore. Most attempts sent the delivery's own
+// body.
 func slim(d *store.Delivery) *store.Delivery {
 	out := *d
 	out.Attempts = make([]store.Attempt, len(d.Attempts))

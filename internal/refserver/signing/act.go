@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// Acts of signers: each names the signer by id or e-mail address, checks that the signer may act, asks [Next], and
-// returns what changed. The signing order is enforced here, even for signers who were invited already.
+// The acts of signers. Each act names the signer by id or e-mail address, checks that the signer
+// may act, calls [Next], and returns the changes. The acts enforce the signing order, even for
+// signers who were already invited.
 
-// Command is anything that is done to a document at a time.
+// Command is an operation on a document at a time.
 type Command func(d Document, at time.Time) (Change, error)
 
-// Origin is where an act came from, for the audit trail; both may be empty.
+// Origin is the origin of an act, for the audit trail. Both fields may be empty.
 type Origin struct {
 	IP        string `json:"ip,omitempty"`        // at most MaxName characters
 	UserAgent string `json:"userAgent,omitempty"` // at most 512 bytes are kept
 }
 
-// maxUserAgent bounds what the audit trail keeps of a browser's name for itself, in bytes.
+// maxUserAgent is how many bytes of a user agent the audit trail keeps.
 const maxUserAgent = 512
 
-// from adds to the audit entry where the act came from.
+// from adds the origin of the act to the audit entry.
 func (c *Change) from(o Origin) {
 	o.UserAgent = strings.ToValidUTF8(o.UserAgent[:min(len(o.UserAgent), maxUserAgent)], "")
 	c.Audit[0].Origin = o
@@ -29,10 +30,11 @@ func (c *Change) from(o Origin) {
 // SignParams are the inputs of a signature.
 type SignParams struct {
 	From   Origin
-	Values []FieldValue // what the signer filled in, by name; in a document without fields anything
+	Values []FieldValue // values that the signer filled in, by name; in a document without fields, any values
 }
 
-// View records that a signer opened the document. Viewing again, or after signing, changes nothing and causes no event.
+// View records that a signer opened the document. A second view, or a view after signing, changes
+// nothing and causes no event.
 func (d Document) View(signer string, from Origin, at time.Time) (Change, error) {
 	i, err := d.actor(ActionView, signer, from)
 	if err != nil {
@@ -52,9 +54,14 @@ func (d Document) View(signer string, from Origin, at time.Time) (Change, error)
 	return c, nil
 }
 
-// Sign records a signature. The last one completes the document: its Change then holds the signed event followed by the
-// completed event, and no other Change ever holds that completed event. What the signer filled in is checked against
-// the document's fields: an unknown one, one that is missing and one of another kind are an [*Invalid].
+// Sign records a signature.
+//
+// The last signature completes the document. Its Change has the signed event, followed by the
+// completed event. No other Change ever has that completed event.
+//
+// The signer's values are checked against the document's fields. The error is an [*Invalid] if a
+// value belongs to no field, a required value is missing, or a value has another kind than its
+// field.
 func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error) {
 	i, err := d.actor(ActionSign, signer, p.From)
 	if err != nil {
@@ -92,8 +99,8 @@ func (d Document) Sign(signer string, p SignParams, at time.Time) (Change, error
 	return c, nil
 }
 
-// Decline records that a signer refuses to sign, which ends the document. The interface has no event for it; the author
-// is told by mail.
+// Decline records that a signer refuses to sign, which ends the document. The interface has no
+// event for it; the author is notified by mail.
 func (d Document) Decline(signer, reason string, from Origin, at time.Time) (Change, error) {
 	i, err := d.actor(ActionDecline, signer, from)
 	if err != nil {
@@ -116,8 +123,8 @@ func (d Document) Decline(signer, reason string, from Origin, at time.Time) (Cha
 	return c, nil
 }
 
-// actor finds the signer and checks that action is allowed now: by the status first, so that a finished document says
-// that it is finished and not whose turn it was.
+// actor finds the signer and checks that the action is allowed now. It checks the status first, so
+// that the error for a finished document is about the status and not about the signer's turn.
 func (d Document) actor(action Action, signer string, from Origin) (int, error) {
 	if _, err := Next(d.Status, action); err != nil {
 		return 0, err
@@ -136,7 +143,8 @@ func (d Document) actor(action Action, signer string, from Origin) (int, error) 
 	return i, nil
 }
 
-// addresses returns those of the signers that which selects by index, in their order.
+// addresses returns the addresses of the signers that which selects by index, in the order of the
+// signers.
 func (d Document) addresses(which func(i int) bool) (all []string) {
 	for i, s := range d.Signers {
 		if which(i) {

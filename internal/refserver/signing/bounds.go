@@ -7,25 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// The maximum lengths of stored texts, in characters. The service documents none. These keep lists, certificates and
-// finished files readable and fast to make, and are far above what people write. Uploads have their own limits.
+// The maximum lengths of stored texts, in characters. The service documents none. These limits keep
+// lists, certificates and finished files readable and fast to make, and they are far above the
+// lengths that people write. Uploads have their own limits.
 const (
-	// MaxName is for names of documents, templates, forms, roles, colours, fields, questions, choices, variables and
-	// people, for the kind and label of a value, for e-mail addresses, IP addresses and subjects of mails.
+	// MaxName is the limit for names of documents, templates, forms, roles, colours, fields,
+	// questions, choices, variables and people. It is also the limit for the kind and label of a
+	// value, for e-mail addresses and IP addresses, and for subjects of mails.
 	MaxName = 1000
-	// MaxReason is for the reason of a signer who declines.
+	// MaxReason is the limit for the reason of a signer who declines.
 	MaxReason = 1000
-	// MaxText is for what signers and respondents enter, for values of variables and messages of mails.
+	// MaxText is the limit for the input of signers and respondents, for values of variables, and
+	// for messages of mails.
 	MaxText = 10_000
-	// MaxURL is for the URL of a webhook.
+	// MaxURL is the limit for the URL of a webhook.
 	MaxURL = 4096
 )
 
-// How many entries a list in a record may have. With these every record is made, shown and signed in a moment.
+// How many entries a list in a record may have. With these limits every record is made, shown and
+// signed in a moment.
 const (
-	// MaxPeople is for receivers of a send, roles of a template, signers of a document, and questions of a form.
+	// MaxPeople is the limit for receivers of a send, roles of a template, signers of a document,
+	// and questions of a form.
 	MaxPeople = 100
-	// MaxList is for other lists: fields, variables, what a signer fills in, choices of a question, records of a webhook.
+	// MaxList is the limit for other lists: fields, variables, the values of a signer, choices of a
+	// question, records of a webhook.
 	MaxList = 1000
 )
 
@@ -45,8 +51,9 @@ func CheckLength(field, text string, most int) error {
 	return nil
 }
 
-// tooLong returns an error text if the text has more than most characters, else "". It counts a line break as one
-// character, like maxlength in a browser, which sends two.
+// tooLong returns an error text if the text has more than most characters, and "" otherwise. It
+// counts a line break as one character, as maxlength does in a browser, although a browser sends
+// two.
 func tooLong(text string, most int) string {
 	if n := utf8.RuneCountInString(text) - strings.Count(text, "\r\n"); n > most {
 		return fmt.Sprintf("has %d characters, and may have %d at most: shorten it", n, most)
@@ -56,7 +63,7 @@ func tooLong(text string, most int) string {
 
 func checkName(field, name string) error { return CheckLength(field, name, MaxName) }
 
-// named is a name and the input that it comes from.
+// named is a name with the path of its input.
 type named struct{ field, name string }
 
 func checkNames(names ...named) error {
@@ -68,7 +75,7 @@ func checkNames(names ...named) error {
 	return nil
 }
 
-// Quoted is a list of names as a sentence has it.
+// Quoted returns a list of names for use in a sentence.
 func Quoted[T ~string](names []T) string {
 	if len(names) == 0 {
 		return "none"

@@ -7,17 +7,20 @@ import (
 	"time"
 )
 
-// Who acted, in audit entries whose actor is not a signer.
+// The actors in audit entries who are not signers.
 const (
 	ActorAuthor     = "author"
 	ActorService    = "service"
 	ActorRespondent = "respondent"
 )
 
-// Create begins a document as a draft. Empty ids are made by ids: a UUID for a PDF, 24 hexadecimal digits for a
-// document from a template. Signers get ids, tokens and, where it is 0, their Order from their place in the list. A
-// draft's signers may still lack their address, and then have no fields. A name that is too long, a malformed address
-// of the author, and a PDF's fields that cannot stand in it are an [*Invalid].
+// Create begins a document as a draft. Empty ids are set by ids: a UUID for a PDF, 24 hexadecimal
+// digits for a document from a template. Signers get ids and tokens. A signer whose Order is 0 gets
+// it from the signer's position in the list. The signers of a draft may still lack their address,
+// and then have no fields.
+//
+// The error is an [*Invalid] if a name is too long, the address of the author is malformed, or a
+// field of a PDF does not fit.
 func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	at = instant(at)
 	if d.ID == "" && d.Kind == KindTemplate {
@@ -53,7 +56,8 @@ func Create(d Document, ids *IDs, at time.Time) (Change, error) {
 	}, nil
 }
 
-// checkNames leaves the form of signers' addresses to Send: a draft may lack them.
+// checkNames checks the names. Send checks the form of signers' addresses, because a draft may lack
+// them.
 func (d Document) checkNames() error {
 	names := []named{{"Name", d.Name}}
 	for i, s := range d.Signers {
@@ -65,7 +69,7 @@ func (d Document) checkNames() error {
 	return checkEmail("AuthorEmail", d.AuthorEmail)
 }
 
-// Send puts a draft in progress and invites those whose turn it is.
+// Send puts a draft in progress and invites the signers whose turn it is.
 func (d Document) Send(at time.Time) (Change, error) {
 	if len(d.Signers) == 0 {
 		return Change{}, &Invalid{Field: "Signers", Problem: "is empty: a document needs one before it can be sent"}
@@ -100,8 +104,8 @@ func (d Document) Void(at time.Time) (Change, error) {
 	return c, nil
 }
 
-// Remind writes to the signers whose turn it is, if there are any. The reminders are the Change's
-// messages.
+// Remind writes to the signers whose turn it is. The Change's messages are the reminders; there may
+// be none.
 func (d Document) Remind(at time.Time) (Change, error) {
 	c, err := d.step(ActionRemind, ActorAuthor, "", at)
 	if err != nil {
@@ -117,7 +121,7 @@ func (d Document) Remind(at time.Time) (Change, error) {
 	return c, nil
 }
 
-// Expire ends a document whose time is over.
+// Expire ends a document that has expired.
 func (d Document) Expire(at time.Time) (Change, error) {
 	c, err := d.step(ActionExpire, ActorService, "", at)
 	if err != nil {
@@ -130,12 +134,13 @@ func (d Document) Expire(at time.Time) (Change, error) {
 // Pay records the payment for a signed document.
 func (d Document) Pay(at time.Time) (Change, error) { return d.step(ActionPay, ActorService, "", at) }
 
-// Delete removes a document that is not finished. It stays listed, with the status DELETED.
+// Delete deletes a document that is not finished. It stays in lists, with the status DELETED.
 func (d Document) Delete(at time.Time) (Change, error) {
 	return d.step(ActionDelete, ActorAuthor, "", at)
 }
 
-// Archive puts a document away. Its status stays. Doing so twice changes nothing.
+// Archive archives a document. Its status does not change. Archiving an archived document changes
+// nothing.
 func (d Document) Archive(at time.Time) (Change, error) {
 	c, err := d.step(ActionArchive, ActorAuthor, "", at)
 	if err != nil {
@@ -148,7 +153,8 @@ func (d Document) Archive(at time.Time) (Change, error) {
 	return c, nil
 }
 
-// step makes the transition that action stands for: a copy of d in its next status, and the audit entry that says so.
+// step makes the transition of an action. It returns a copy of d in its next status, with the audit
+// entry.
 func (d Document) step(action Action, actor, note string, at time.Time) (Change, error) {
 	next, err := Next(d.Status, action)
 	if err != nil {
@@ -160,7 +166,7 @@ func (d Document) step(action Action, actor, note string, at time.Time) (Change,
 	return Change{Document: &d, Audit: []AuditEntry{entry}}, nil
 }
 
-// event adds an event with c's document as it is now.
+// event adds an event with the current state of c's document.
 func (c *Change) event(pdf, template EventType, signer int) {
 	e := Event{Type: pdf, At: c.Document.UpdatedAt, SourceID: c.Document.SourceID(), Signer: signer}
 	if c.Document.Kind == KindTemplate {
@@ -170,6 +176,7 @@ func (c *Change) event(pdf, template EventType, signer int) {
 	c.Events = append(c.Events, e)
 }
 
-// instant is at as records keep it: UTC in whole milliseconds, which is what the interface shows. Finer times would
-// make a document fall outside a date filter that was copied from its own createdAt.
+// instant converts at to the form of records: UTC in whole milliseconds, as the interface shows it.
+// With finer times, a document could fall outside a date filter that was copied from its own
+// createdAt.
 func instant(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Kind tells what a document was made from.
+// Kind is the source of a document: a PDF or a template.
 type Kind string
 
 // The kinds of documents.
@@ -15,9 +15,10 @@ const (
 	KindTemplate Kind = "PDF_TEMPLATE" // made from a template for its receivers; its id has 24 hexadecimal digits
 )
 
-// Document is a PDF that is or was out for signing. A document made from a template is what the interface calls a
-// respondent's document: its ID is the createdDocumentId, respondentDocumentId or responseId, and TemplateID is the
-// documentId that void and reminder requests name beside it.
+// Document is a PDF that was sent for signing or is a draft. A document made from a template is
+// what the interface calls a respondent's document. Its ID is the createdDocumentId,
+// respondentDocumentId or responseId. Its TemplateID is the documentId that void and reminder
+// requests contain in addition to that id.
 type Document struct {
 	ID          string
 	Kind        Kind          `json:",omitzero"`
@@ -30,18 +31,18 @@ type Document struct {
 	Archived    bool          `json:",omitzero"`
 	Signers     []Signer      `json:",omitzero"`
 	Variables   []Variable    `json:",omitzero"`
-	Fields      []Field       `json:",omitzero"` // what signers fill in; none: they may enter anything
-	Values      []FieldValue  `json:",omitzero"` // what they filled in, in that order
+	Fields      []Field       `json:",omitzero"` // fields that signers fill in; without fields, they may enter any values
+	Values      []FieldValue  `json:",omitzero"` // values that signers filled in, in the order of input
 	Mail        Mail          `json:",omitzero"` // subject and message for signers that have none of their own
-	PDF         File          `json:",omitzero"` // none: an empty page
-	ExpiresFor  time.Duration `json:",omitzero"` // how long after sending it expires; 0: never
+	PDF         File          `json:",omitzero"` // without a file, the PDF is an empty page
+	ExpiresFor  time.Duration `json:",omitzero"` // time from sending until the document expires; 0: never
 	ExpiresAt   time.Time     `json:",omitzero"` // zero: does not expire
 	CreatedAt   time.Time     `json:",omitzero"`
 	UpdatedAt   time.Time     `json:",omitzero"`
 	SentAt      time.Time     `json:",omitzero"` // zero: never sent
 	CompletedAt time.Time     `json:",omitzero"` // zero: not completed
 
-	Finished File `json:",omitzero"` // the finished file, once it was made
+	Finished File `json:",omitzero"` // the finished file, after it was made
 }
 
 // Finish records the finished file.
@@ -50,7 +51,7 @@ func (d Document) Finish(file File, at time.Time) Change {
 	return d.noteFinish("the finished file was made", at)
 }
 
-// maxWhy bounds the reason why a file could not be made, in characters.
+// maxWhy is the maximum length of the reason why a file could not be made, in characters.
 const maxWhy = 300
 
 // FinishFailed records why the finished file could not be made.
@@ -68,10 +69,12 @@ func (d Document) noteFinish(note string, at time.Time) Change {
 	}}}
 }
 
-// Completed reports whether all have signed. Then the document has a finished file, which may still have to be made.
+// Completed reports whether all signers have signed. A completed document has a finished file,
+// which may still have to be made.
 func (d Document) Completed() bool { return !d.CompletedAt.IsZero() }
 
-// SourceID is the id that webhooks subscribe to: of the document, or of the template that it was made from.
+// SourceID returns the id to which webhooks subscribe: the id of the document, or of the template
+// from which it was made.
 func (d Document) SourceID() string {
 	if d.Kind == KindTemplate {
 		return d.TemplateID
@@ -92,8 +95,9 @@ func (d *Document) pending() int {
 	return n
 }
 
-// InTurn reports whether the signer at index i may act now, as far as the signing order goes: it has not signed, and
-// with a signing order nobody with a lower Order is still to sign. Signers with equal Order act in any order.
+// InTurn reports whether the signing order permits the signer at index i to act now. The signer
+// must not have signed. With a signing order, every signer with a lower Order must have signed.
+// Signers with equal Order act in any order.
 func (d Document) InTurn(i int) bool {
 	if !d.Signers[i].SignedAt.IsZero() {
 		return false
@@ -109,8 +113,9 @@ func (d Document) InTurn(i int) bool {
 	return true
 }
 
-// SignerIndex finds a signer by id, or by e-mail address: with one address in several roles the first that has not
-// signed, else the first. It returns -1 when there is none.
+// SignerIndex finds a signer by id or by e-mail address. If one address has several roles,
+// SignerIndex returns the first signer that has not signed, or else the first. It returns -1 if
+// there is no such signer.
 func (d Document) SignerIndex(idOrEmail string) int {
 	if i := slices.IndexFunc(d.Signers, func(s Signer) bool { return s.ID == idOrEmail }); i >= 0 {
 		return i
@@ -122,23 +127,24 @@ func (d Document) SignerIndex(idOrEmail string) int {
 	return i
 }
 
-// Signer is one person who has to sign a document. Its status follows from what happened and when.
+// Signer is a person who has to sign a document. The signer's status is derived from the times of
+// the acts.
 type Signer struct {
 	ID         string
-	Token      string    `json:",omitzero"` // the secret part of the signing link; never logged
+	Token      string    `json:",omitzero"` // secret part of the signing link; never logged
 	Name       string    `json:",omitzero"`
 	Email      string    `json:",omitzero"`
-	RoleTitle  string    `json:",omitzero"` // only of documents made from a template
+	RoleTitle  string    `json:",omitzero"` // only in documents made from a template
 	RoleColour string    `json:",omitzero"`
 	Order      int       `json:",omitzero"` // signingOrderNo, from 1
 	Subject    string    `json:",omitzero"`
 	Message    string    `json:",omitzero"`
-	IP         string    `json:",omitzero"` // of the last act; empty before
+	IP         string    `json:",omitzero"` // IP address of the last act; empty before the first act
 	InvitedAt  time.Time `json:",omitzero"`
 	ViewedAt   time.Time `json:",omitzero"`
 	SignedAt   time.Time `json:",omitzero"`
 	DeclinedAt time.Time `json:",omitzero"`
-	Reason     string    `json:",omitzero"` // given when declining
+	Reason     string    `json:",omitzero"` // reason of the signer who declined
 }
 
 // SignerStatus is the status of a signer in the interface. It does not show whether the signer declined.
@@ -151,7 +157,8 @@ const (
 	SignerSigned  SignerStatus = "SIGNED"
 )
 
-// Status derives the signer's status. A signer who declined keeps PENDING or VIEWED: the interface knows no other word.
+// Status derives the signer's status. A signer who declined keeps PENDING or VIEWED, because the
+// interface has no other word.
 func (s Signer) Status() SignerStatus {
 	switch {
 	case !s.SignedAt.IsZero():
@@ -165,7 +172,7 @@ func (s Signer) Status() SignerStatus {
 // HasDeclined reports whether the signer declined to sign.
 func (s Signer) HasDeclined() bool { return !s.DeclinedAt.IsZero() }
 
-// Mail is the subject and text of an invitation; empty parts fall back to the service's own.
+// Mail is the subject and text of an invitation. For an empty part, the service's own text is used.
 type Mail struct {
 	Subject string `json:",omitzero"`
 	Message string `json:",omitzero"`
@@ -177,18 +184,19 @@ type Variable struct {
 	Value string `json:",omitzero"`
 }
 
-// AuditEntry is one line of the audit trail of a document or a form. Entries are never changed. The From of each entry
-// of a document is the To of the one before, and the last To is the document's status.
+// AuditEntry is one line of the audit trail of a document or a form. Entries are never changed. In
+// the entries of a document, each From is equal to the To of the previous entry, and the last To is
+// the document's status.
 type AuditEntry struct {
-	ID       int64     `json:"id"`       // given by the store, from 1, ascending over all records
-	RecordID string    `json:"recordId"` // the document or the form
+	ID       int64     `json:"id"`       // number that the store assigns, ascending from 1 over all records
+	RecordID string    `json:"recordId"` // id of the document or of the form
 	At       time.Time `json:"at"`
 	Action   Action    `json:"action"`
-	Actor    string    `json:"actor"`          // the signer's id, where the entry is shown the e-mail address; or "author", "service" or "respondent"
+	Actor    string    `json:"actor"`          // the signer's id, or "author", "service" or "respondent"; for a signer, the entry is shown with the e-mail address
 	From     Status    `json:"from,omitempty"` // empty for the first entry, and for forms
 	To       Status    `json:"to,omitempty"`
-	Note     string    `json:"note,omitempty"` // the reason of a decline, how many were reminded; may be empty
-	Origin             // of a signer's or respondent's act
+	Note     string    `json:"note,omitempty"` // for example the reason of a decline, or the number of reminded signers; may be empty
+	Origin             // origin of an act of a signer or respondent
 }
 
 // String describes the entry in one line without personal data.
@@ -203,24 +211,24 @@ func (e AuditEntry) String() string {
 	return line
 }
 
-// MessageKind tells why a message was sent.
+// MessageKind is the reason why a message was sent.
 type MessageKind string
 
 // The kinds of messages.
 const (
 	MessageInvitation MessageKind = "invitation"
 	MessageReminder   MessageKind = "reminder"
-	MessageNotice     MessageKind = "notice" // completed, declined, voided, expired
+	MessageNotice     MessageKind = "notice" // the document was completed, declined, voided or has expired
 )
 
 // Message is mail that the service would have sent.
 type Message struct {
-	Seq        int64       `json:",omitzero"` // given by the store, ascending
+	Seq        int64       `json:",omitzero"` // number that the store assigns, ascending
 	Kind       MessageKind `json:",omitzero"`
-	DocumentID string      `json:",omitzero"` // the document, or the form
+	DocumentID string      `json:",omitzero"` // id of the document or of the form
 	To         string      `json:",omitzero"`
 	Subject    string      `json:",omitzero"`
 	Body       string      `json:",omitzero"`
-	Token      string      `json:",omitzero"` // of the signing or form link in it; empty without one
+	Token      string      `json:",omitzero"` // token of the signing link or form link in the message; empty without a link
 	At         time.Time   `json:",omitzero"`
 }

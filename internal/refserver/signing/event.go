@@ -25,11 +25,11 @@ var EventTypes = [...]EventType{
 	EventTemplateResponse,
 }
 
-// EventFamily is what a webhook subscribes to.
+// EventFamily is a group of events to which a webhook subscribes.
 type EventFamily string
 
-// The three families that a webhook can select. Their names, and that the viewed and signed events follow their family,
-// are not documented by the service.
+// The three families that a webhook can select. The service does not document their names, nor that
+// the viewed and signed events belong to a family.
 const (
 	FamilyFormResponse EventFamily = "new_form_response"
 	FamilySignature    EventFamily = "new_signature_completed"
@@ -47,14 +47,14 @@ func (t EventType) Family() EventFamily {
 	return FamilySignature
 }
 
-// Event is what happened, with all that its deliveries show of it. The body of a delivery is made from it once, when
-// that is enqueued, and each attempt sends this body.
+// Event is an event with all data that its deliveries contain. The body of a delivery is made from
+// the event once, when the delivery is enqueued. Each attempt sends this body.
 type Event struct {
 	Type     EventType     `json:",omitzero"`
 	At       time.Time     `json:",omitzero"`
-	SourceID string        `json:",omitzero"` // the document, template or form that webhooks select by
+	SourceID string        `json:",omitzero"` // id of the document, template or form by which webhooks select events
 	Document *Document     `json:",omitzero"` // the document after the act; nil for a form response
-	Signer   int           `json:",omitzero"` // index into Document.Signers of who viewed or signed; -1 for other events
+	Signer   int           `json:",omitzero"` // index in Document.Signers of the signer who viewed or signed; -1 for other events
 	Form     *Form         `json:",omitzero"` // only for a form response
 	Response *FormResponse `json:",omitzero"` // only for a form response
 }
@@ -71,19 +71,21 @@ func (e Event) Stub() Event {
 	return e
 }
 
-// Change is what a command did: commit all of it or nothing.
+// Change is the result of a command. Commit all of it or nothing.
 type Change struct {
 	Document *Document     // the document after the change; nil for forms
 	Response *FormResponse // a new form response; nil otherwise
-	Audit    []AuditEntry  // empty: nothing changed, there is nothing to commit
-	Events   []Event       // to be delivered, in this order
+	Audit    []AuditEntry  // empty: nothing has changed, so there is nothing to commit
+	Events   []Event       // events to deliver, in this order
 	Messages []Message
 }
 
-// Changed reports whether there is anything to commit. Voiding a void document, for one, changes nothing.
+// Changed reports whether there is anything to commit. For example, voiding a void document changes
+// nothing.
 func (c Change) Changed() bool { return len(c.Audit) > 0 }
 
-// Clone returns a copy whose signers may be changed, and to which field values may be appended, without touching d's.
+// Clone returns a copy of d. Its signers may be changed, and field values may be appended to it,
+// without changing d.
 func (d Document) Clone() Document {
 	d.Signers = slices.Clone(d.Signers)
 	d.Values = slices.Clip(d.Values)

@@ -12,55 +12,57 @@ import (
 	"unicode/utf8"
 )
 
-// Field is a place in the PDF of a template or document that a signer fills in when signing. The service's own fields
-// are not documented.
+// Field is an area in the PDF of a template or document that a signer fills in when signing. The
+// service does not document its own fields.
 type Field struct {
-	Name     string    `json:"name"`               // not empty, and not that of another field; in completed events it is the label of the field's key
+	Name     string    `json:"name"`               // not empty, and different from all other names; in completed events it is the label of the field's key
 	Role     string    `json:"role"`               // title of the role that fills it in; in a PDF document the signer's e-mail address
-	Kind     FieldKind `json:"kind"`               // what goes into it
-	Required bool      `json:"required,omitempty"` // nobody of the role can sign without it
+	Kind     FieldKind `json:"kind"`               // kind of the value
+	Required bool      `json:"required,omitempty"` // no signer of the role can sign without it
 
-	Page int `json:"page"` // from 1; without a PDF there is one page, and how many a PDF has is not checked
+	Page int `json:"page"` // from 1; without a PDF there is one page; the number of pages of a PDF is not checked
 
-	// X and Y are the field's top left corner and Width and Height its size, as fractions of the visible page (cropped and
-	// rotated, as a reader shows it), from the page's top left.
+	// X and Y are the top left corner of the field, and Width and Height its size. All are
+	// fractions of the visible page, from its top left corner. The visible page is cropped and
+	// rotated, as a reader shows it.
 	X      float64 `json:"x"`
 	Y      float64 `json:"y"`
 	Width  float64 `json:"width"`
 	Height float64 `json:"height"`
 }
 
-// FieldKind says what goes into a field.
+// FieldKind is the kind of value that a field takes.
 type FieldKind string
 
-// The kinds of fields. Which of them the service has is not documented.
+// The kinds of fields. The service does not document which of them it has.
 const (
-	FieldSignature FieldKind = "signature" // a name as text, or a picture
-	FieldInitials  FieldKind = "initials"  // the same, shorter
+	FieldSignature FieldKind = "signature" // a name as text, or an image
+	FieldInitials  FieldKind = "initials"  // initials as text, or an image
 	FieldText      FieldKind = "text"
-	FieldDate      FieldKind = "date"     // as in 2006-01-02
+	FieldDate      FieldKind = "date"     // a date such as 2006-01-02
 	FieldCheckbox  FieldKind = "checkbox" // "true" or "false"; a required one must be "true"
 )
 
 // FieldKinds lists them.
 var FieldKinds = [...]FieldKind{FieldSignature, FieldInitials, FieldText, FieldDate, FieldCheckbox}
 
-// drawn reports whether the field may hold a picture.
+// drawn reports whether the field may contain an image.
 func (k FieldKind) drawn() bool { return k == FieldSignature || k == FieldInitials }
 
-// The bounds of the picture in a value. A PNG of a megabyte may claim any number of pixels.
+// The limits of the image in a value. A PNG of a megabyte may declare any number of pixels.
 const (
 	maxImage  = 1 << 20 // bytes
 	maxPixels = 4_000_000
 )
 
-// unpack returns a PNG's picture within the bounds, for a finished file, or nil. It unpacks no more than they allow.
+// unpack returns the image in a PNG for a finished file, or nil if the image exceeds the limits. It
+// decodes no more than the limits allow.
 func unpack(data []byte) image.Image {
 	header, err := png.DecodeConfig(bytes.NewReader(data))
 	if err != nil || len(data) > maxImage || header.Width > maxPixels/header.Height {
 		return nil
 	}
-	picture, _ := png.Decode(bytes.NewReader(data)) // nil if it is not whole
+	picture, _ := png.Decode(bytes.NewReader(data)) // nil if the PNG is not complete
 	return picture
 }
 
@@ -69,14 +71,14 @@ const (
 	aDot  = "has a picture with little more than a dot: a signature is at least a tenth as wide or as high as its picture"
 )
 
-// inkOf returns the part of a picture that shows something on white paper. It stops once that is a tenth as wide or as
-// high as the picture.
+// inkOf returns the part of an image that is visible on white paper. It stops as soon as that part
+// is a tenth as wide or as high as the image.
 func inkOf(picture image.Image) (ink image.Rectangle) {
-	pixels := picture.(image.RGBA64Image) // as all pictures of package png are
+	pixels := picture.(image.RGBA64Image) // all images of package png implement it
 	all := picture.Bounds()
 	for y := all.Min.Y; y < all.Max.Y; y++ {
 		for x := all.Min.X; x < all.Max.X; x++ {
-			if c := pixels.RGBA64At(x, y); min(c.R, c.G, c.B) >= c.A { // white is as bright as its opacity allows
+			if c := pixels.RGBA64At(x, y); min(c.R, c.G, c.B) >= c.A { // a white pixel is as bright as its opacity allows
 				continue
 			}
 			if ink = ink.Union(image.Rect(x, y, x+1, y+1)); !isDot(ink, all) {
@@ -87,25 +89,28 @@ func inkOf(picture image.Image) (ink image.Rectangle) {
 	return ink
 }
 
-// isDot reports whether ink is less than a tenth as wide and as high as all of its picture.
+// isDot reports whether ink is less than a tenth as wide and as high as the whole image.
 func isDot(ink, all image.Rectangle) bool { return ink.Dx()*10 < all.Dx() && ink.Dy()*10 < all.Dy() }
 
-// FieldValue is what a signer entered. It names a [Field] of the document, which gives Kind, Page and Label; in one
-// without fields Name is empty and the rest free. Completed events carry it under, say, contact_field(page1)[Buyer].
+// FieldValue is a value that a signer entered. It names a [Field] of the document, from which it
+// gets Kind, Page and Label. In a document without fields, Name is empty and Kind, Page and Label
+// are free. Completed events contain the value under a key such as contact_field(page1)[Buyer].
 type FieldValue struct {
-	Signer string `json:",omitzero"` // id of who entered it, given by [Document.Sign]
+	Signer string `json:",omitzero"` // id of the signer, set by [Document.Sign]
 	Name   string `json:",omitzero"`
-	Kind   string `json:",omitzero"` // contact_field is documented; text, date and name were seen
+	Kind   string `json:",omitzero"` // contact_field is documented; text, date and name were observed
 	Page   int    `json:",omitzero"` // from 1
-	Label  string `json:",omitzero"` // usually the role title; of a Field its name
+	Label  string `json:",omitzero"` // usually the role title; for a Field, its name
 	Value  string `json:",omitzero"`
 	Image  File   `json:",omitzero"` // a PNG, for a signature or initials
 }
 
-// Drawn reports whether the value is a signature or initials of a field, which events do not carry.
+// Drawn reports whether the value is a signature or initials of a field. Events do not contain such
+// values.
 func (v FieldValue) Drawn() bool { return v.Name != "" && FieldKind(v.Kind).drawn() }
 
-// Check returns an [*Invalid] unless the template's names and author's address are in order and its fields fit its PDF.
+// Check returns an [*Invalid] unless the template's names and its author's address are valid and
+// its fields fit its PDF.
 func (t Template) Check() error {
 	names := []named{{"Name", t.Name}}
 	for i, role := range t.Roles {
@@ -124,8 +129,8 @@ func (t Template) Check() error {
 	return CheckFields(t.Fields, t.titles(), t.PDF)
 }
 
-// CheckFields returns an [*Invalid] unless the fields can stand in a document with these roles, or addresses. How many
-// pages a PDF has is not known here; without one there is one page.
+// CheckFields returns an [*Invalid] unless the fields are valid in a document with these roles or
+// addresses. It does not know how many pages a PDF has; without a PDF there is one page.
 func CheckFields(fields []Field, roles []string, pdf File) error {
 	if err := CheckCount("Fields", len(fields), MaxList); err != nil {
 		return err
@@ -150,14 +155,14 @@ func CheckFields(fields []Field, roles []string, pdf File) error {
 			return wrong("Page", "is %d: the first page is 1", f.Page)
 		case f.Page > 1 && pdf.SHA256 == "":
 			return wrong("Page", "is %d: without a PDF there is one page", f.Page)
-		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // a NaN is none of these
+		case !(f.X >= 0 && f.Y >= 0 && f.Width > 0 && f.Height > 0 && f.X+f.Width <= 1 && f.Y+f.Height <= 1): // false for NaN too
 			return wrong("X", "is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page")
 		}
 	}
 	return nil
 }
 
-// FieldsOf returns the fields that the signer at index i fills in, in the document's order.
+// FieldsOf returns the fields that the signer at index i has to fill in, in the document's order.
 func (d Document) FieldsOf(i int) (own []Field) {
 	for _, f := range d.Fields {
 		if f.Role == d.place(i) {
@@ -167,7 +172,7 @@ func (d Document) FieldsOf(i int) (own []Field) {
 	return own
 }
 
-// place returns the role or address by which fields name the signer at index i.
+// place returns the role or address that fields use for the signer at index i.
 func (d Document) place(i int) string {
 	if d.Kind == KindTemplate {
 		return d.Signers[i].RoleTitle
@@ -175,7 +180,8 @@ func (d Document) place(i int) string {
 	return d.Signers[i].Email
 }
 
-// fill checks what the signer at index i entered against the fields, and returns it in the fields' order.
+// fill checks the values of the signer at index i against the fields, and returns them in the order
+// of the fields.
 func (d Document) fill(i int, entered []FieldValue) ([]FieldValue, error) {
 	if err := CheckCount("Fields", len(entered), MaxList); err != nil {
 		return nil, err
@@ -213,7 +219,7 @@ func (d Document) fill(i int, entered []FieldValue) ([]FieldValue, error) {
 	return values, nil
 }
 
-// noField says which names the signer could have used.
+// noField returns an error with the names that the signer could have used.
 func (d Document) noField(i int, name string) error {
 	var own []string
 	for _, f := range d.FieldsOf(i) {
@@ -241,7 +247,7 @@ func (v FieldValue) check(at string) error {
 	return CheckLength(at+"Value", v.Value, MaxText)
 }
 
-// check compares what was entered with the field's kind. Nothing entered is a zero value.
+// check checks that a value has the field's kind. A missing value is the zero value.
 func (f Field) check(v FieldValue) error {
 	empty := strings.TrimSpace(v.Value) == "" && len(v.Image.Data) == 0
 	_, noDate := time.Parse(time.DateOnly, v.Value)
@@ -276,7 +282,7 @@ func (f Field) check(v FieldValue) error {
 	return nil
 }
 
-// invalidValue is the error for one field, without what was entered.
+// invalidValue is the error for one field, without the entered value.
 func invalidValue(name, format string, args ...any) error {
 	return &Invalid{Field: "fields", Problem: fmt.Sprintf("%.64q ", name) + fmt.Sprintf(format, args...)}
 }

@@ -5,14 +5,14 @@ import (
 	"encoding/hex"
 )
 
-// File is a file that belongs to a record. The store keeps the content once, however many records have it, and leaves
-// the hash in them.
+// File is a file that belongs to a record. The store keeps the content of a file only once, and the
+// records contain its hash.
 type File struct {
-	SHA256 string `json:",omitzero"` // of the content, in 64 lower-case hexadecimal digits; empty: there is no file
-	Data   []byte `json:"-"`         // the content, on its way to the store; nil in a record that was read from there
+	SHA256 string `json:",omitzero"` // hash of the content, in 64 lower-case hexadecimal digits; empty: there is no file
+	Data   []byte `json:"-"`         // content of a file that is to be stored; nil in a record that was read from the store
 }
 
-// NewFile returns a file with the content, or none if that is nil.
+// NewFile returns a file with the content, or no file if data is nil.
 func NewFile(data []byte) File {
 	if data == nil {
 		return File{}

@@ -2,7 +2,7 @@ package signing
 
 import "time"
 
-// Form is a list of questions. Whoever has its link can answer.
+// Form is a list of questions. Whoever has its link can submit it.
 type Form struct {
 	ID        string      // a UUID in events; any text as an input
 	Title     string      `json:",omitzero"`
@@ -14,9 +14,9 @@ type Form struct {
 type FormField struct {
 	ID       string
 	Question string       `json:",omitzero"`
-	Kind     QuestionKind `json:",omitzero"` // empty: text
+	Kind     QuestionKind `json:",omitzero"` // empty: a text question
 	Required bool         `json:",omitzero"`
-	Choices  []string     `json:",omitzero"` // of a choice
+	Choices  []string     `json:",omitzero"` // choices of a choice question
 }
 
 // FormAnswer is the answer to one question.
@@ -31,7 +31,7 @@ type FormResponse struct {
 	ID              string       // formResponseId, a UUID
 	ObjectID        string       `json:",omitzero"` // responseId, 24 hexadecimal digits
 	FormID          string       `json:",omitzero"`
-	RespondentEmail string       `json:",omitzero"` // empty when unknown
+	RespondentEmail string       `json:",omitzero"` // empty if unknown
 	Answers         []FormAnswer `json:",omitzero"`
 	SubmittedAt     time.Time    `json:",omitzero"`
 }
@@ -39,6 +39,6 @@ type FormResponse struct {
 // SubmitParams are the inputs of submitting a form.
 type SubmitParams struct {
 	RespondentEmail string
-	Answers         []FormAnswer // Question is filled in from the form
+	Answers         []FormAnswer // the field Question is set from the form
 	From            Origin
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// IDs makes identifiers and secrets. With the same seed and the same calls it makes the same ones. It is safe for
-// concurrent use.
+// IDs makes identifiers and secrets. With the same seed and the same calls, it makes the same
+// values. It is safe for concurrent use.
 type IDs struct {
-	Prefix string // of tokens; set it before the first use
+	Prefix string // prefix of tokens; set it before the first use
 
 	mu  sync.Mutex
 	rnd *rand.ChaCha8
 }
 
-// NewIDs returns a generator that starts from seed; 0 takes a random one.
+// NewIDs returns a generator that starts from seed; 0 means a random seed.
 func NewIDs(seed uint64) *IDs {
 	var key [32]byte
 	if seed == 0 {
@@ -40,7 +40,7 @@ func (g *IDs) UUID() string {
 	return u.String()
 }
 
-// ObjectID returns 24 hexadecimal digits: the seconds of at, then random ones.
+// ObjectID returns 24 hexadecimal digits: the seconds of at, then random digits.
 func (g *IDs) ObjectID(at time.Time) string {
 	var b [12]byte
 	g.read(b[4:])

@@ -6,10 +6,10 @@ import (
 	"net/mail"
 )
 
-// Messages of a change: what the service would have mailed. The texts are the service's own only where neither the
-// receiver nor the request brought one.
+// The messages of a change, which the service would have mailed. The service's own texts are used
+// only if neither the receiver nor the request contains a text.
 
-// invite writes to the signers whose turn has come and who were not invited before.
+// invite writes to the signers whose turn it is and who were not invited before.
 func (c *Change) invite() {
 	for i := range c.Document.Signers {
 		if s := &c.Document.Signers[i]; s.InvitedAt.IsZero() && c.Document.InTurn(i) {
@@ -19,7 +19,7 @@ func (c *Change) invite() {
 	}
 }
 
-// mail writes to the signer at index i, with the signing link.
+// mail writes to the signer at index i, and includes the signing link.
 func (c *Change) mail(kind MessageKind, i int) {
 	d, s := c.Document, c.Document.Signers[i]
 	fallback := "Please sign: " + d.Name
@@ -72,7 +72,7 @@ func (m Mail) check(at string) error {
 	return cmp.Or(checkName(at+"subject", m.Subject), CheckLength(at+"message", m.Message, MaxText))
 }
 
-// checkEmail accepts one bare address.
+// checkEmail returns an error unless email is one address without a name.
 func checkEmail(field, email string) error {
 	if err := checkName(field, email); err != nil {
 		return err

@@ -9,22 +9,22 @@ import (
 	"unicode/utf8"
 )
 
-// QuestionKind says how a question is answered.
+// QuestionKind is the kind of answer that a question requires.
 type QuestionKind string
 
-// The kinds of questions. Which of them the service has is not documented.
+// The kinds of questions. The service does not document which of them it has.
 const (
 	QuestionText     QuestionKind = "text"      // one line; the default
 	QuestionLongText QuestionKind = "long_text" // any number of lines
 	QuestionChoice   QuestionKind = "choice"    // one of Choices
-	QuestionDate     QuestionKind = "date"      // as in 2006-01-02
+	QuestionDate     QuestionKind = "date"      // a date such as 2006-01-02
 	QuestionCheckbox QuestionKind = "checkbox"  // "true" or "false"
 )
 
 // QuestionKinds lists them.
 var QuestionKinds = [...]QuestionKind{QuestionText, QuestionLongText, QuestionChoice, QuestionDate, QuestionCheckbox}
 
-// Check returns an [*Invalid] unless the form's names are in order and every question can be answered.
+// Check returns an [*Invalid] unless the form's names are valid and every question can be answered.
 func (f Form) Check() error {
 	if err := cmp.Or(CheckCount("Fields", len(f.Fields), MaxPeople), checkName("Title", f.Title)); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f Form) Check() error {
 	return nil
 }
 
-// check compares an answer with the question. No answer is an empty one.
+// check checks an answer against the question. A missing answer is an empty one.
 func (q FormField) check(answer string) error {
 	wrong := func(format string, args ...any) error {
 		return &Invalid{Field: "answers", Problem: fmt.Sprintf("the question %q (field %s) ", q.Question, q.ID) + fmt.Sprintf(format, args...)}

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Sending a template or a form to people.
+// This file sends templates and forms.
 
-// Instantiate makes a document from the template for its receivers and sends it: each receiver becomes a signer with a
-// link of its own. A role may have no receiver or several, who sign in any order among themselves, and one address may
-// be several receivers. Wrong inputs are an [*Invalid].
+// Instantiate makes a document from the template for its receivers and sends it. Each receiver
+// becomes a signer with a separate link. A role may have no receiver, or several, who sign in any
+// order among themselves. One address may be several receivers. Invalid inputs are an [*Invalid].
 func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	if err := p.check(); err != nil {
 		return Change{}, err
@@ -47,7 +47,8 @@ func (t Template) Instantiate(p SendParams, ids *IDs, at time.Time) (Change, err
 	return sent, nil
 }
 
-// noRole names the titles that match, because only an exact match counts.
+// noRole returns the error for a title that is not exactly that of a role. If the title differs
+// only in letter case or white space, the error contains the exact title.
 func (t Template) noRole(receiver int, title string) error {
 	field := fmt.Sprintf("receiversList[%d].roleTitle", receiver)
 	if title == "" {
@@ -61,7 +62,7 @@ func (t Template) noRole(receiver int, title string) error {
 	return &Invalid{Field: field, Problem: fmt.Sprintf("%q is not a role of the template, which has %s", title, Quoted(t.titles()))}
 }
 
-// titles returns those of the roles.
+// titles returns the titles of the roles.
 func (t Template) titles() []string {
 	titles := make([]string, len(t.Roles))
 	for i, role := range t.Roles {
@@ -86,7 +87,7 @@ func (t Template) EachRoleOnce(receivers []Receiver) error {
 	return nil
 }
 
-// check reports what is wrong for any template.
+// check returns the errors that do not depend on the template.
 func (p SendParams) check() error {
 	if n := len(p.Receivers); n < 1 || n > MaxPeople {
 		return &Invalid{Field: "receiversList", Problem: fmt.Sprintf("must have 1 to %d receivers, has %d", MaxPeople, n)}
@@ -111,7 +112,7 @@ func (p SendParams) check() error {
 	return nil
 }
 
-// check takes where the receiver stands in the request.
+// check checks the receiver. at is the path of the receiver in the request.
 func (r Receiver) check(at string) error {
 	if strings.TrimSpace(r.Name) == "" {
 		return &Invalid{Field: at + "name", Problem: "is required"}
@@ -123,8 +124,8 @@ func (r Receiver) check(at string) error {
 	)
 }
 
-// Send writes to the receivers with a link to the form; any of them can then submit it. Each message has a token of its
-// own, so that a link tells who answers.
+// Send writes to the receivers with a link to the form. Any of them can then submit it. Each
+// message has its own token, so that a link shows who submits the form.
 func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	if err := p.check(); err != nil {
 		return Change{}, err
@@ -147,8 +148,9 @@ func (f Form) Send(p SendParams, ids *IDs, at time.Time) (Change, error) {
 	return c, nil
 }
 
-// Submit makes a response from the answers, in the order of the form's fields. An answer to an unknown field, one of
-// another kind and a required field without an answer are an [*Invalid]; any other without an answer gets an empty one.
+// Submit makes a response from the answers, in the order of the form's fields. The error is an
+// [*Invalid] if an answer belongs to no field, an answer has the wrong kind, or a required answer
+// is missing. Any other missing answer becomes an empty one.
 func (f Form) Submit(p SubmitParams, ids *IDs, at time.Time) (Change, error) {
 	for _, a := range p.Answers {
 		if !slices.ContainsFunc(f.Fields, func(field FormField) bool { return field.ID == a.FieldID }) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Status is a document's status, spelled as the service spells it.
+// Status is a document's status, in the spelling of the service.
 type Status string
 
-// The statuses of a document. StatusPending is "in progress". Its literal is not documented by the service; api.Profile
-// may set another.
+// The statuses of a document. StatusPending means "in progress". The service does not document its
+// literal, and api.Profile may set another.
 const (
 	StatusDraft    Status = "DRAFT"
 	StatusPending  Status = "PENDING"
@@ -27,15 +27,16 @@ var Statuses = [...]Status{
 	StatusDraft, StatusPending, StatusSigned, StatusPaid, StatusDeclined, StatusExpired, StatusDeleted, StatusVoid,
 }
 
-// Terminal reports whether no signer can act on the document any more. A SIGNED document can still be paid; nothing
-// else leaves a terminal status.
+// Terminal reports whether no signer can act on the document any longer. A SIGNED document can
+// still be paid; no other action changes a terminal status.
 func (s Status) Terminal() bool { return s != StatusDraft && s != StatusPending }
 
-// Action is something that is done to a document.
+// Action is an operation on a document.
 type Action string
 
-// The actions. A signature is ActionSign while others still have to sign, and ActionComplete when it is the last one.
-// ActionCreate, ActionSubmit and ActionFinish only occur in audit entries: no status allows or refuses them.
+// The actions. A signature is ActionComplete if it is the last one, and ActionSign otherwise.
+// ActionCreate, ActionSubmit and ActionFinish occur only in audit entries; no status allows or
+// refuses them.
 const (
 	ActionCreate   Action = "create"
 	ActionSubmit   Action = "submit"
@@ -53,19 +54,24 @@ const (
 	ActionFinish   Action = "finish"
 )
 
-// Actions lists every action that [Next] knows.
+// Actions lists every action that [Next] accepts.
 var Actions = [...]Action{
 	ActionSend, ActionView, ActionSign, ActionComplete, ActionDecline, ActionPay, ActionVoid, ActionRemind, ActionExpire,
 	ActionDelete, ActionArchive,
 }
 
-// transitions is the state machine: for each status, the actions that it allows and the status they lead to. What is
-// not listed is refused.
+// transitions is the state machine. For each status it has the allowed actions and the status to
+// which each leads. All other actions are refused.
 //
-// VOID → VOID is a repeat and changes nothing. Void and remind follow the interface description word for word: void is
-// refused in SIGNED, PAID, DECLINED, EXPIRED and DELETED, a reminder in SIGNED, VOID, EXPIRED, DECLINED and DELETED, so
-// PAID (and DRAFT) accept one and remind nobody. What delete and archive allow is not documented by the service; a
-// finished document cannot be deleted here, so that terminal stays terminal.
+// VOID → VOID is a repeat and changes nothing. Void and remind follow the interface description
+// word for word:
+//
+//   - Void is refused in SIGNED, PAID, DECLINED, EXPIRED and DELETED.
+//   - A reminder is refused in SIGNED, VOID, EXPIRED, DECLINED and DELETED. So PAID and DRAFT
+//     accept a reminder, but nobody is reminded.
+//
+// The service does not document which statuses allow delete and archive. Here a finished document
+// cannot be deleted, so that a terminal status stays terminal.
 var transitions = map[Status]map[Action]Status{
 	StatusDraft: {
 		ActionSend:    StatusPending,
@@ -93,8 +99,8 @@ var transitions = map[Status]map[Action]Status{
 	StatusDeleted:  {},
 }
 
-// Next returns the status that action leads to in status s, or a [*Refusal] with [RuleStatus]. It knows nothing of
-// signers: the commands on [Document] check those and then ask Next.
+// Next returns the status to which action leads from status s, or a [*Refusal] with [RuleStatus].
+// Next does not check signers; the commands on [Document] check them and then call Next.
 func Next(s Status, action Action) (Status, error) {
 	next, ok := transitions[s][action]
 	if !ok {
@@ -120,12 +126,12 @@ var ErrRefused = errors.New("refused by the service's rules")
 // Refusal is the error of an act that the rules do not allow. Nothing was changed.
 type Refusal struct {
 	Action  Action
-	Status  Status // of the document when it was asked
+	Status  Status // status of the document at the time of the act
 	Rule    Rule
-	Signers []string // addresses: with RuleTurn of who has to sign first, with RuleSigner of all that there are
+	Signers []string // addresses: with RuleTurn, of the signers who have to sign first; with RuleSigner, of all signers
 }
 
-// Error is the reason, with the addresses of the signers that it tells of.
+// Error returns the reason, with the addresses in Signers.
 func (r *Refusal) Error() string {
 	if len(r.Signers) > 0 {
 		return r.Reason() + ": " + strings.Join(r.Signers, ", ")
@@ -136,7 +142,7 @@ func (r *Refusal) Error() string {
 // Is reports whether target is [ErrRefused].
 func (r *Refusal) Is(target error) bool { return target == ErrRefused }
 
-// Reason says what was refused and which statuses allow it. It has no personal data.
+// Reason returns the refused action and the statuses that allow it. It contains no personal data.
 func (r *Refusal) Reason() string {
 	switch r.Rule {
 	case RuleTurn:
@@ -160,10 +166,10 @@ func statusesFor(action Action) string {
 	return strings.Join(all, " or ")
 }
 
-// Invalid is the error of a command whose input is wrong, whatever the document's status.
+// Invalid is the error of a command whose input is invalid, whatever the document's status.
 type Invalid struct {
-	Field   string // as the interface spells it, for example receiversList[0].roleTitle; in options and records its Go name; may be empty
-	Problem string // says what is wrong with it
+	Field   string // path in the spelling of the interface, such as receiversList[0].roleTitle; for options and records the Go name; may be empty
+	Problem string // what is wrong with the field
 }
 
 // ErrInvalid is matched by every [Invalid].

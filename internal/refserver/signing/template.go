@@ -11,30 +11,31 @@ type Template struct {
 	Roles       []Role        `json:",omitzero"`
 	Ordered     bool          `json:",omitzero"` // documents made from it have the signing order of the roles
 	Variables   []string      `json:",omitzero"` // names of its custom variables, with their square brackets
-	PDF         File          `json:",omitzero"` // none: an empty page
-	Fields      []Field       `json:",omitzero"` // what signers fill in; documents made from it have the same
+	PDF         File          `json:",omitzero"` // without a file, the PDF is an empty page
+	Fields      []Field       `json:",omitzero"` // fields that signers fill in; documents made from the template have the same fields
 	Archived    bool          `json:",omitzero"`
-	ExpiresFor  time.Duration `json:",omitzero"` // how long after sending its documents expire; 0: never
+	ExpiresFor  time.Duration `json:",omitzero"` // time from sending until a document expires; 0: never
 	CreatedAt   time.Time     `json:",omitzero"`
 	UpdatedAt   time.Time     `json:",omitzero"`
 }
 
-// Role is a place for a signer. With a signing order, roles sign in the order of their list. Receivers name it by
-// Title, exactly. A send may leave a role without a receiver or give it several, who sign in any order among
-// themselves, and one address may be several receivers. What the service does then is not documented.
+// Role is a role that a signer of the document takes. With a signing order, roles sign in the order
+// of their list. Receivers name the role by its exact Title. A send may leave a role without a
+// receiver, or give it several receivers, who sign in any order among themselves. One address may
+// be several receivers. The service does not document its behaviour in these cases.
 type Role struct {
-	Title  string `json:"title"`            // not empty, and not that of another role
-	Colour string `json:"colour,omitempty"` // as the service writes it; may be empty
+	Title  string `json:"title"`            // not empty, and different from all other titles
+	Colour string `json:"colour,omitempty"` // in the spelling of the service; may be empty
 }
 
-// Receiver is one person that a template or form is sent to.
+// Receiver is a person to whom a template or form is sent.
 type Receiver struct {
 	Name       string
 	Email      string
-	RoleTitle  string // must equal a role of the template exactly; unused for forms
-	RoleColour string // empty: the role's
-	Subject    string // empty: that of Mail
-	Message    string // empty: that of Mail
+	RoleTitle  string // exact title of a role of the template; not used for forms
+	RoleColour string // empty: the colour of the role
+	Subject    string // empty: the subject of Mail
+	Message    string // empty: the message of Mail
 }
 
 // SendParams are the inputs of sending a template or a form.
@@ -42,5 +43,5 @@ type SendParams struct {
 	Receivers []Receiver
 	Mail      Mail
 	Variables []Variable
-	PDF       []byte // replaces the template's; nil: the template's own
+	PDF       []byte // replaces the template's PDF; nil: the template's PDF is used
 }

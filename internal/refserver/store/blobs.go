@@ -7,15 +7,16 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// blobs are the contents of files by hash, each once.
+// blobs are the contents of files by hash. Equal contents are stored once.
 type blobs map[string]*blob
 
 type blob struct {
-	uses int    // by records
-	data []byte // nil: the keeper has it
+	uses int    // number of records that use the blob
+	data []byte // nil: the keeper has the content
 }
 
-// putFiles changes which files a record has: before may be that of no record. It takes the content out of the new ones.
+// putFiles replaces the files before of a record with the files after. before is empty for a new
+// record. putFiles takes the content out of the new files.
 func (tx *Tx) putFiles(before, after []*signing.File) {
 	for _, f := range after {
 		if f.SHA256 != "" {
@@ -54,7 +55,7 @@ func (tx *Tx) dropBlob(hash string) {
 	}
 }
 
-// count counts the files of a record that was loaded.
+// count counts the uses of the files of a loaded record.
 func (bs blobs) count(files []*signing.File) {
 	for _, f := range files {
 		if f.SHA256 == "" {
@@ -67,10 +68,11 @@ func (bs blobs) count(files []*signing.File) {
 	}
 }
 
-// ErrDamaged is the error for a file whose content is not what was saved.
+// ErrDamaged is the error for a file whose content differs from the saved content.
 var ErrDamaged = errors.New("it is damaged: its SHA-256 is another one than when it was saved")
 
-// Content returns what is in a file, or nil for none. What a keeper returns is compared with the hash.
+// Content returns the content of a file, or nil for no file. It compares the content from a keeper
+// with the hash.
 func (s *Store) Content(ctx context.Context, f signing.File) ([]byte, error) {
 	if f.SHA256 == "" {
 		return nil, nil

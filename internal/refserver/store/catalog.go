@@ -8,41 +8,41 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Service is what the service itself has to remember.
+// Service is the state of the service itself.
 type Service struct {
 	WorkspaceID   string        `json:",omitzero"`
 	OwnerID       string        `json:",omitzero"`
 	APIKey        string        `json:",omitzero"`
 	WebhookSecret string        `json:",omitzero"`
-	Offset        time.Duration `json:",omitzero"` // by which its clock was advanced
-	Latest        time.Time     `json:",omitzero"` // that the clock may have told when it was advanced last
-	Deliveries    int64         `json:",omitzero"` // number of the newest delivery when all were deleted; the same for what follows
+	Offset        time.Duration `json:",omitzero"` // sum of all advances of its clock
+	Latest        time.Time     `json:",omitzero"` // the latest time that the clock may have returned at its last advance
+	Deliveries    int64         `json:",omitzero"` // number of the newest delivery at the time when all were deleted; the fields below are the same for other records
 	Audit         int64         `json:",omitzero"`
 	Messages      int64         `json:",omitzero"`
 	Webhooks      int64         `json:",omitzero"`
 }
 
-// Service returns what the service has to remember.
+// Service returns the state of the service itself.
 func (tx *Tx) Service() Service { return *tx.s.service }
 
-// PutService replaces what the service has to remember.
+// PutService replaces the state of the service itself.
 func (tx *Tx) PutService(v Service) {
 	old := tx.s.service
 	tx.change(func() { tx.s.service = &v }, func() { tx.s.service = old })
 	tx.wrote(KindService, "service", &v)
 }
 
-// Key is an API key that may be used.
+// Key is a valid API key.
 type Key struct{ APIKey string }
 
-// PutKey makes an API key known.
+// PutKey makes an API key valid.
 func (tx *Tx) PutKey(apiKey string) {
 	k := &Key{apiKey}
 	set(tx, tx.s.keys, apiKey, k)
 	tx.wrote(KindKey, keyID(apiKey), k)
 }
 
-// DeleteKey makes an API key unknown, if it is known.
+// DeleteKey makes an API key invalid, if it is valid.
 func (tx *Tx) DeleteKey(apiKey string) {
 	if tx.KnowsKey(apiKey) {
 		set(tx, tx.s.keys, apiKey, nil)
@@ -50,7 +50,7 @@ func (tx *Tx) DeleteKey(apiKey string) {
 	}
 }
 
-// KnowsKey reports whether an API key may be used.
+// KnowsKey reports whether an API key is valid.
 func (tx *Tx) KnowsKey(apiKey string) bool { return tx.s.keys[apiKey] != nil }
 
 // keyID returns an id for an API key that does not reveal it.
@@ -65,7 +65,7 @@ type Limit struct {
 	State  []byte
 }
 
-// PutLimit keeps the state of the reminder limit of an API key.
+// PutLimit stores the state of the reminder limit of an API key.
 func (tx *Tx) PutLimit(apiKey string, state []byte) {
 	old := tx.s.limits[apiKey]
 	tx.change(func() { tx.s.limits[apiKey] = state }, func() { tx.s.limits[apiKey] = old })
@@ -79,10 +79,10 @@ func (tx *Tx) Limits(fn func(apiKey string, state []byte)) {
 	}
 }
 
-// templates keeps each template by id and in the lists that requests page through.
+// templates stores each template by id, and in the lists from which requests read pages.
 type templates struct {
 	byID  map[string]*signing.Template
-	lists map[tristate]*list[signing.Template] // by whether they are archived
+	lists map[tristate]*list[signing.Template] // lists by archived state
 }
 
 func newTemplates() templates {
@@ -100,7 +100,7 @@ func (tx *Tx) PutTemplate(t signing.Template) {
 	tx.wrote(KindTemplate, t.ID, next)
 }
 
-// filesOfTemplate returns the places of a template's files; none for nil.
+// filesOfTemplate returns pointers to a template's files. It returns none for a nil template.
 func filesOfTemplate(t *signing.Template) []*signing.File {
 	if t == nil {
 		return nil
@@ -138,24 +138,24 @@ func (tx *Tx) Template(id string) (signing.Template, error) {
 	return lookup(tx, tx.s.templates.byID, "template", id)
 }
 
-// Templates finds templates.
+// Templates finds templates by a query.
 func (tx *Tx) Templates(q Query) Found[signing.Template] {
 	return find(tx.s.templates.lists[tristateOf(q.Archived)], q)
 }
 
-// forms keeps forms and their responses.
+// forms stores forms and their responses.
 type forms struct {
 	byID      map[string]*signing.Form
 	all       *list[signing.Form]
-	responses map[string]*signing.FormResponse // under both of its ids
+	responses map[string]*signing.FormResponse // each response is under both of its ids
 	byForm    map[string]*list[signing.FormResponse]
-	links     map[string]*FormLink // token → whose link it is
+	links     map[string]*FormLink // token → form link
 }
 
-// FormLink is what the token of a form link stands for.
+// FormLink is the form and the receiver of a form link, which its token identifies.
 type FormLink struct {
 	FormID string
-	Email  string // of the receiver
+	Email  string // address of the receiver
 }
 
 func newForms() forms {
@@ -190,7 +190,7 @@ func (fs *forms) replace(old, f *signing.Form) {
 	}
 }
 
-// Forms finds forms.
+// Forms finds forms by a query.
 func (tx *Tx) Forms(q Query) Found[signing.Form] { return find(tx.s.forms.all, q) }
 
 func (tx *Tx) putFormLink(token string, link FormLink) {
@@ -198,7 +198,7 @@ func (tx *Tx) putFormLink(token string, link FormLink) {
 	tx.wrote(KindFormLink, token, &link)
 }
 
-// FormLink returns what the token of a form link stands for.
+// FormLink returns the form and the receiver that the token of a form link identifies.
 func (tx *Tx) FormLink(token string) (FormLink, bool) {
 	link, ok := tx.s.forms.links[token]
 	if !ok {
@@ -236,12 +236,12 @@ func (fs *forms) removeResponse(r *signing.FormResponse) {
 	delete(fs.responses, r.ObjectID)
 }
 
-// Response returns the form response with the id, in either of its forms, or a [*Missing].
+// Response returns the form response with the id, which is either of its two ids, or a [*Missing].
 func (tx *Tx) Response(id string) (signing.FormResponse, error) {
 	return lookup(tx, tx.s.forms.responses, "response", id)
 }
 
-// Responses returns a page of a form's responses, and how many there are in all.
+// Responses returns a page of a form's responses, and the number of all its responses.
 func (tx *Tx) Responses(formID string, p Page) ([]*signing.FormResponse, int) {
 	return find(tx.s.forms.byForm[formID], Query{Page: p})()
 }

@@ -1,6 +1,7 @@
 package store
 
-// Clear deletes every record but keys and the service's own. There it keeps the numbers that must not be used again.
+// Clear deletes every record except keys and the record of the service itself. There it stores the
+// numbers that must not be used again.
 func (tx *Tx) Clear() {
 	s := tx.s
 	old := s.tables
@@ -28,7 +29,7 @@ func (ts *tables) everything() (all []Write) {
 		add(KindLimit, keyID(key))
 	}
 	for id, r := range ts.forms.responses {
-		if id == r.ID { // and not its other one
+		if id == r.ID { // not under its other id
 			add(KindResponse, id)
 		}
 	}

@@ -7,18 +7,19 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// documents keeps each document by id, by signing link, and in the lists that requests page through.
+// documents stores each document by id and by signing link, and in the lists from which requests
+// read pages.
 type documents struct {
 	byID    map[string]*signing.Document
 	byToken map[string]string // token of a signing link → document id
 	lists   map[docList]*list[signing.Document]
-	expiry  *list[signing.Document] // in progress with a time to expire
+	expiry  *list[signing.Document] // documents in progress that have an expiry time
 }
 
-// docList names a list. The zero status means any, and archived any means both. A list for each filter makes a filtered
-// page cost what an unfiltered one costs.
+// docList names a list. An empty status means any status, and archived any means archived or not.
+// There is a list for each filter, so a filtered page costs as much as an unfiltered one.
 type docList struct {
-	owner    string // empty for PDF documents, template id for documents from a template
+	owner    string // empty for PDF documents; the template id for documents from a template
 	status   signing.Status
 	archived tristate
 }
@@ -52,10 +53,11 @@ func newDocuments() documents {
 
 func newestKey(d *signing.Document) key { return keyOf(d.CreatedAt, d.ID) }
 
-// fromTemplates owns the lists of all documents that were made from templates.
+// fromTemplates is the owner of the lists of all documents made from templates.
 const fromTemplates = "from templates"
 
-// listsOf names the lists that hold d. Documents from a template are never filtered by archive.
+// listsOf returns the lists that contain d. Documents from a template are never filtered by
+// archived state.
 func listsOf(d *signing.Document) []docList {
 	if d.Kind == signing.KindTemplate {
 		return []docList{
@@ -79,7 +81,7 @@ func (tx *Tx) putDocument(d *signing.Document) {
 	tx.wrote(KindDocument, d.ID, d)
 }
 
-// filesOfDocument returns the places of a document's files; none for nil.
+// filesOfDocument returns pointers to a document's files. It returns none for a nil document.
 func filesOfDocument(d *signing.Document) []*signing.File {
 	if d == nil {
 		return nil
@@ -91,8 +93,8 @@ func filesOfDocument(d *signing.Document) []*signing.File {
 	return files
 }
 
-// replace replaces old by d; either may be nil. They have the same id and CreatedAt, so a list that holds both only
-// swaps the pointer.
+// replace replaces old with d; either may be nil. Both have the same id and CreatedAt, so a list
+// that contains both only replaces the pointer.
 func (ds *documents) replace(old, d *signing.Document) {
 	var from, to []docList
 	if old != nil {
@@ -159,31 +161,33 @@ func (tx *Tx) DocumentByToken(token string) (d signing.Document, signer int, ok 
 
 // Query selects documents, templates or forms. Zero fields select everything.
 type Query struct {
-	Status   signing.Status // documents only
+	Status   signing.Status // only for documents
 	Archived *bool
-	From, To time.Time // on CreatedAt, both inclusive
-	Text     string    // part of the name, in any case
+	From, To time.Time // limits of CreatedAt, both inclusive
+	Text     string    // part of the name, in any letter case
 	Page
 }
 
-// Documents finds PDF documents. As in all lists, what is pointed to is never changed: a record that changes is
-// replaced, so that a pointer tells a version of it.
+// Documents finds PDF documents by a query. As in all lists, a record to which a pointer refers is
+// never changed. A changed record gets a new pointer, so a pointer identifies a version of the
+// record.
 func (tx *Tx) Documents(q Query) Found[signing.Document] {
 	return find(tx.s.documents.lists[docList{status: q.Status, archived: tristateOf(q.Archived)}], q)
 }
 
-// FromTemplates finds documents made from any template. It does not look at Query.Archived.
+// FromTemplates finds documents made from any template. It ignores Query.Archived.
 func (tx *Tx) FromTemplates(q Query) Found[signing.Document] {
 	return find(tx.s.documents.lists[docList{owner: fromTemplates, status: q.Status}], q)
 }
 
-// Respondents returns a page of the documents made from the template, and how many there are in all.
+// Respondents returns a page of the documents made from the template, and the number of all such
+// documents.
 func (tx *Tx) Respondents(templateID string, p Page) ([]*signing.Document, int) {
 	return find(tx.s.documents.lists[docList{owner: templateID}], Query{Page: p})()
 }
 
-// CountRespondents returns how many documents were made from the template, with the given status or, when it is empty,
-// in all.
+// CountRespondents returns how many documents with the status s were made from the template. An
+// empty s means any status.
 func (tx *Tx) CountRespondents(templateID string, s signing.Status) int {
 	if l := tx.s.documents.lists[docList{owner: templateID, status: s}]; l != nil {
 		return l.n
@@ -191,7 +195,7 @@ func (tx *Tx) CountRespondents(templateID string, s signing.Status) int {
 	return 0
 }
 
-// expiresBy returns the document in progress that expired first, if one did by now.
+// expiresBy returns the document in progress with the earliest expiry, if that is not after now.
 func (ds *documents) expiresBy(now time.Time) *signing.Document {
 	if d := ds.expiry.first(); d != nil && !d.ExpiresAt.After(now) {
 		return d
@@ -199,12 +203,12 @@ func (ds *documents) expiresBy(now time.Time) *signing.Document {
 	return nil
 }
 
-// expireDue expires every document in progress whose time has come, each at its own time, in order.
+// expireDue expires every document in progress that has expired, each at its own time, in order.
 func (tx *Tx) expireDue() {
 	for d := tx.s.documents.expiresBy(tx.Now); d != nil; d = tx.s.documents.expiresBy(tx.Now) {
 		c, err := d.Expire(d.ExpiresAt)
 		if err != nil {
-			panic(err) // every document in progress can expire
+			panic(err) // cannot happen: every document in progress can expire
 		}
 		tx.Apply(c)
 	}
@@ -213,10 +217,11 @@ func (tx *Tx) expireDue() {
 // Audit returns the audit trail of a document or form.
 func (tx *Tx) Audit(recordID string) Records[signing.AuditEntry] { return tx.s.audit.of(recordID) }
 
-// Messages returns all mail.
+// Messages returns all messages.
 func (tx *Tx) Messages() Records[signing.Message] { return tx.s.messages.entries() }
 
-// Matches reports whether the filters select a record with these properties, wherever it is in the list.
+// Matches reports whether the filters select a record with these properties, whatever its position
+// in the list.
 func (q Query) Matches(name string, status signing.Status, archived bool, createdAt time.Time) bool {
 	return (q.Status == "" || q.Status == status) &&
 		(q.Archived == nil || *q.Archived == archived) &&

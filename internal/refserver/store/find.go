@@ -7,11 +7,12 @@ import (
 	"unicode"
 )
 
-// Found returns a page of what a query selects, and how many records it selects in all, as they were in the transaction
-// that returned the Found. Call it after the transaction: it may search every name, which needs no lock.
+// Found returns a page of the records that a query selects, and the number of all selected records.
+// It uses the state of the transaction that returned the Found. Call it after the transaction: it
+// may search every name, which needs no lock.
 type Found[T any] func() (page []*T, total int)
 
-// find selects from l by time and text. Without a text it looks at the records of the page only.
+// find selects from l by time and text. Without a text it reads only the records of the page.
 func find[T any](l *list[T], q Query) Found[T] {
 	if l == nil {
 		return func() ([]*T, int) { return nil, 0 }
@@ -31,12 +32,13 @@ func find[T any](l *list[T], q Query) Found[T] {
 	return func() ([]*T, int) { return now.search(lo, hi, q) }
 }
 
-// search returns the page of the records from lo to before hi whose name contains the query's text, and their number.
+// search searches the records from index lo up to hi, without hi. It returns the page of those
+// whose name contains the query's text, and their number.
 func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
 	text, looked := folded(q.Text), 0
 	l.each(lo, hi, q.Ascending, func(v *T) bool {
 		if looked++; looked%blockSize == 0 {
-			runtime.Gosched() // who changes something need not wait for the whole search, where processors are few
+			runtime.Gosched() // with few processors, a writer then need not wait for the whole search
 		}
 		if !contains(l.name(v), text) {
 			return true
@@ -50,7 +52,8 @@ func (l *list[T]) search(lo, hi int, q Query) (page []*T, total int) {
 	return page, total
 }
 
-// contains reports whether a name contains a text that is folded. It makes no copy of the name: a search looks at each.
+// contains reports whether a name contains a text, which must be folded. It makes no copy of the
+// name, because a search reads every name.
 func contains(name string, text []rune) bool {
 	for start, first := range name {
 		if len(text) == 0 || fold(first) != text[0] {
@@ -70,7 +73,8 @@ func contains(name string, text []rune) bool {
 	return len(text) == 0
 }
 
-// folded returns the letters of a text, so that letters that differ in case alone are equal, as in [strings.EqualFold].
+// folded returns the letters of a text in a form in which letters that differ only in case are
+// equal, as in [strings.EqualFold].
 func folded(s string) []rune {
 	text := []rune(s)
 	for i, r := range text {
@@ -79,7 +83,8 @@ func folded(s string) []rune {
 	return text
 }
 
-// fold returns the form of a letter with the smallest code. Those of sigma are Σ, σ and ς.
+// fold returns the form of a letter with the smallest code. For example, the forms of sigma are Σ,
+// σ and ς.
 func fold(r rune) rune {
 	if 'a' <= r && r <= 'z' {
 		return r - 'a' + 'A'
@@ -98,19 +103,20 @@ func foldAny(r rune) rune {
 	return least
 }
 
-// Records are records of one kind, oldest first, as in the transaction that returned them. They may be read after it.
+// Records are records of one kind, oldest first, in the state of the transaction that returned
+// them. They may be read after the transaction.
 type Records[T any] struct {
 	parts [][]*T
 	n     int
 }
 
-// RecordsOf returns the records of a slice that is not changed any more.
+// RecordsOf returns the records of a slice, which must not be changed afterwards.
 func RecordsOf[T any](all []*T) Records[T] { return Records[T]{[][]*T{all}, len(all)} }
 
-// Len returns their number.
+// Len returns the number of records.
 func (r Records[T]) Len() int { return r.n }
 
-// All yields them, oldest first.
+// All yields the records, oldest first.
 func (r Records[T]) All() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, part := range r.parts {
@@ -123,7 +129,7 @@ func (r Records[T]) All() iter.Seq[*T] {
 	}
 }
 
-// Newest yields them, newest first.
+// Newest yields the records, newest first.
 func (r Records[T]) Newest() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for _, part := range slices.Backward(r.parts) {

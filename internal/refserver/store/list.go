@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// key orders records: by instant, ties by id. Nanoseconds alone would wrap in 2262, and filters ask for the year 9999.
+// key orders records by instant; ties are ordered by id. Nanoseconds alone would overflow in 2262,
+// and filters use the year 9999.
 type key struct {
-	seconds, nanoseconds int64 // Unix
+	seconds, nanoseconds int64 // Unix time
 	id                   string
 }
 
@@ -25,20 +26,20 @@ func (k key) compare(o key) int {
 	return cmp.Compare(k.id, o.id)
 }
 
-// blockSize bounds how much one insertion copies.
+// blockSize is how many pointers one insertion copies at most.
 const blockSize = 256
 
-// list holds records in the order of their keys, in blocks, so that inserting, removing, and skipping to a page cost
-// about as much with 100,000 records as with 1,000. Whoever has copied the blocks of a list, which is little, reads the
-// list as it was without a lock.
+// list has records in the order of their keys, in blocks. Inserting, removing, and skipping to a
+// page cost about as much with 100,000 records as with 1,000. A copy of the slice of blocks, which
+// is small, is a snapshot of the list that can be read without a lock.
 type list[T any] struct {
 	key    func(*T) key
-	name   func(*T) string // what searches look at; nil: nothing
-	blocks [][]*T          // none is empty, and none is ever changed: another block takes its place
+	name   func(*T) string // returns the name that searches read; nil: there is no name
+	blocks [][]*T          // no block is empty, and no block is ever changed; a changed block is replaced
 	n      int
 }
 
-// find returns the block and the place in it of the first record whose key is not less than k.
+// find returns the block, and the index in it, of the first record whose key is not less than k.
 func (l *list[T]) find(k key) (block, place int) {
 	block = sort.Search(len(l.blocks), func(b int) bool {
 		records := l.blocks[b]
@@ -77,7 +78,7 @@ func (l *list[T]) put(v *T) {
 		l.blocks = append(l.blocks, []*T{v})
 		return
 	}
-	if b > last { // behind what the blocks that were copied show
+	if b > last { // past the end of the copied blocks, so they do not change
 		l.blocks[last] = append(l.blocks[last], v)
 		return
 	}
@@ -91,7 +92,7 @@ func (l *list[T]) put(v *T) {
 	l.blocks = slices.Insert(l.blocks, b+1, slices.Clone(records[half:]))
 }
 
-// remove takes out the record with the key k, if there is one.
+// remove removes the record with the key k, if there is one.
 func (l *list[T]) remove(k key) {
 	b, i := l.find(k)
 	if b == len(l.blocks) || l.key(l.blocks[b][i]) != k {
@@ -105,7 +106,7 @@ func (l *list[T]) remove(k key) {
 	l.blocks[b] = slices.Concat(l.blocks[b][:i], l.blocks[b][i+1:])
 }
 
-// asItIs returns the list as it is now, which may be read without a lock.
+// asItIs returns a snapshot of the list, which may be read without a lock.
 func (l *list[T]) asItIs() list[T] {
 	return list[T]{key: l.key, name: l.name, blocks: slices.Clone(l.blocks), n: l.n}
 }
@@ -136,7 +137,8 @@ func (l *list[T]) last() *T {
 	return records[len(records)-1]
 }
 
-// each calls fn for the records from place lo to before place hi, forwards or backwards, until fn returns false.
+// each calls fn for the records from index lo up to hi, without hi, until fn returns false.
+// ascending selects the direction.
 func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 	count := hi - lo
 	start := lo
@@ -166,7 +168,7 @@ func (l *list[T]) each(lo, hi int, ascending bool, fn func(*T) bool) {
 	}
 }
 
-// page returns up to limit records between the places lo and hi, after skipping offset of them.
+// page returns a page of the records from index lo up to hi, without hi.
 func (l *list[T]) page(lo, hi int, p Page) []*T {
 	n := max(hi-lo, 0)
 	skip := int(min(p.Offset, int64(n)))
@@ -187,9 +189,9 @@ func (l *list[T]) page(lo, hi int, p Page) []*T {
 	return out
 }
 
-// Page selects a part of a list. Records come newest first unless Ascending.
+// Page selects a part of a list. Records are sorted newest first, unless Ascending is true.
 type Page struct {
 	Ascending bool
-	Offset    int64 // how many to skip, 0 or more; a page number times a limit may be more than an int of 32 bits
-	Limit     int   // how many to return at most
+	Offset    int64 // how many records to skip, 0 or more; a page number times a limit may exceed an int of 32 bits
+	Limit     int   // how many records to return at most
 }

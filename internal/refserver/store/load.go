@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// load adds one record that was kept. Records come in any order; arrange sorts them afterwards.
+// load adds one saved record. Records are loaded in any order; arrange sorts them afterwards.
 func (ts *tables) load(w Write) {
 	switch v := w.Value.(type) {
 	case *Service:
@@ -44,10 +44,10 @@ func (ts *tables) load(w Write) {
 	}
 }
 
-// arrange sorts what was loaded, and sets the counters to the last numbers.
+// arrange sorts the loaded records, and sets the counters to the last numbers.
 func (ts *tables) arrange() {
 	slices.SortFunc(ts.loaded, func(a, b *signing.Document) int { return newestKey(a).compare(newestKey(b)) })
-	for _, d := range ts.loaded { // in order, each goes to the end of its lists
+	for _, d := range ts.loaded { // in order, each document goes to the end of its lists
 		ts.documents.replace(nil, d)
 	}
 	ts.loaded = nil

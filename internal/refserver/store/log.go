@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// log holds entries that are only ever added at the end and dropped at the beginning, numbered over all, and perhaps
-// grouped by record. What one change adds is kept as one record, a batch.
+// log has entries that are added only at the end and dropped only at the beginning. Entries are
+// numbered, and may be grouped by record. The entries of one change are kept as one record, a
+// batch.
 type log[T any] struct {
 	kind    Kind
 	seqOf   func(*T) *int64
-	last    int64 // number of the newest entry that there ever was
+	last    int64 // number of the newest entry ever added
 	batches [][]*T
 	n       int // entries in all batches
-	kept    int // of those, what the last drop left
+	kept    int // number of entries that the last drop left
 
 	recordOf func(*T) string // nil: not grouped
 	byRecord map[string][]*T
@@ -60,7 +61,7 @@ func (l *log[T]) group(e *T, change func([]*T) []*T) {
 	}
 }
 
-// pop takes back the newest batch.
+// pop removes the newest batch.
 func (l *log[T]) pop() {
 	batch := l.batches[len(l.batches)-1]
 	l.batches = l.batches[:len(l.batches)-1]
@@ -71,7 +72,8 @@ func (l *log[T]) pop() {
 	}
 }
 
-// drop drops the oldest batches that are not needed (nil: all) until at most n entries are left, and returns their ids.
+// drop drops the oldest batches until at most n entries are left, and returns their ids. It keeps
+// batches with an entry for which needed returns true; needed may be nil.
 func (l *log[T]) drop(n int, needed func(*T) bool) (ids []string) {
 	var stay [][]*T
 	for _, batch := range l.batches[:len(l.batches)-1] {
@@ -85,12 +87,12 @@ func (l *log[T]) drop(n int, needed func(*T) bool) (ids []string) {
 			l.group(e, func(entries []*T) []*T { return entries[1:] })
 		}
 	}
-	l.batches = append(stay, l.batches[len(l.batches)-1]) // lets go of what was dropped
+	l.batches = append(stay, l.batches[len(l.batches)-1]) // makes a new slice, so that the dropped batches can be freed
 	l.kept = l.n
 	return ids
 }
 
-// arrange sorts what was loaded in any order.
+// arrange sorts the entries, which were loaded in any order.
 func (l *log[T]) arrange() {
 	slices.SortFunc(l.batches, func(a, b []*T) int { return cmp.Compare(*l.seqOf(a[0]), *l.seqOf(b[0])) })
 	loaded := l.batches
@@ -103,7 +105,7 @@ func (l *log[T]) arrange() {
 	l.last = max(l.last, newest)
 }
 
-// entries returns every entry. What is added or dropped later does not change the batches that are there.
+// entries returns every entry. Later additions and drops do not change the existing batches.
 func (l *log[T]) entries() Records[T] { return Records[T]{l.batches, l.n} }
 
 // of returns the entries of a record.

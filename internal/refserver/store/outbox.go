@@ -8,18 +8,18 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Webhook is an endpoint that wants events.
+// Webhook is an endpoint that gets events.
 type Webhook struct {
 	ID        string
 	URL       string              `json:",omitzero"`
-	Secret    string              `json:",omitzero"` // signs its deliveries; never logged
+	Secret    string              `json:",omitzero"` // secret that signs its deliveries; never logged
 	Family    signing.EventFamily `json:",omitzero"`
-	Sources   []string            `json:",omitzero"` // documents, templates or forms that it tracks; empty: all
-	Bare      bool                `json:",omitzero"` // one object instead of an array of one
+	Sources   []string            `json:",omitzero"` // ids of the documents, templates or forms that it tracks; empty: all
+	Bare      bool                `json:",omitzero"` // deliver one JSON object instead of an array with one object
 	Disabled  bool                `json:",omitzero"`
-	Relay     string              `json:",omitzero"` // the relay that it belongs to; empty: none
+	Relay     string              `json:",omitzero"` // the relay to which it belongs; empty: none
 	CreatedAt time.Time           `json:",omitzero"`
-	Seq       int64               `json:",omitzero"` // given by the store, ascending
+	Seq       int64               `json:",omitzero"` // number that the store assigns, ascending
 }
 
 func (w *Webhook) tracks(e signing.Event) bool {
@@ -27,58 +27,59 @@ func (w *Webhook) tracks(e signing.Event) bool {
 		(len(w.Sources) == 0 || slices.Contains(w.Sources, e.SourceID))
 }
 
-// DeliveryStatus is how far a [Delivery] is.
+// DeliveryStatus is the progress of a [Delivery].
 type DeliveryStatus string
 
 // The statuses of a delivery.
 const (
 	DeliveryPending   DeliveryStatus = "pending"   // due at NextAttemptAt
-	DeliverySending   DeliveryStatus = "sending"   // under way, or next in line: claimed by a sender
-	DeliveryDelivered DeliveryStatus = "delivered" // answered with a 2xx
+	DeliverySending   DeliveryStatus = "sending"   // being sent, or next to be sent: claimed by a sender
+	DeliveryDelivered DeliveryStatus = "delivered" // the receiver responded with a 2xx
 	DeliveryDead      DeliveryStatus = "dead"      // 8 attempts failed
 	DeliveryCancelled DeliveryStatus = "cancelled" // its webhook was disabled or deleted
 )
 
-// Finished reports whether there is nothing more to do, unless the delivery is sent again on demand.
+// Finished reports whether the delivery has ended. A finished delivery is sent again only on
+// demand.
 func (s DeliveryStatus) Finished() bool {
 	return s == DeliveryDelivered || s == DeliveryDead || s == DeliveryCancelled
 }
 
 // Delivery is one body for one webhook, with all attempts to deliver it. It is the row of the outbox.
 type Delivery struct {
-	ID            string          // given by the store, ascending
+	ID            string          // id that the store assigns, ascending
 	WebhookID     string          `json:",omitzero"`
-	Events        []signing.Event `json:",omitzero"` // one, or the samples of a test; stubs once there is a body
-	Test          bool            `json:",omitzero"` // asked for with "Test Webhook"
-	Body          []byte          `json:",omitzero"` // the same for each attempt
+	Events        []signing.Event `json:",omitzero"` // one event, or the samples of a test; stubs after the body was made
+	Test          bool            `json:",omitzero"` // made by "Test Webhook"
+	Body          []byte          `json:",omitzero"` // the same in each attempt
 	Status        DeliveryStatus  `json:",omitzero"`
 	Attempts      []Attempt       `json:",omitzero"`
-	NextAttemptAt time.Time       `json:",omitzero"` // while pending
-	Delayed       bool            `json:",omitzero"` // by a fault, which happens once
+	NextAttemptAt time.Time       `json:",omitzero"` // set while the delivery is pending
+	Delayed       bool            `json:",omitzero"` // a fault has delayed the delivery, which happens only once
 	CreatedAt     time.Time       `json:",omitzero"`
 }
 
-// Attempt is one request of a delivery and what came back.
+// Attempt is one request of a delivery with its response.
 type Attempt struct {
 	At           time.Time     `json:"at"`             // by the service's clock
-	Took         time.Duration `json:"took"`           // by the wall clock; 0 where the service's clock stands still
-	Header       http.Header   `json:"header"`         // as sent, with x-timestamp and x-signature
-	Body         []byte        `json:"body,omitempty"` // as sent: that of the delivery, unless a fault changed it
-	StatusCode   int           `json:"status"`         // 0: no answer
+	Took         time.Duration `json:"took"`           // by the wall clock; 0 if the service's clock stands still
+	Header       http.Header   `json:"header"`         // header that was sent, with x-timestamp and x-signature
+	Body         []byte        `json:"body,omitempty"` // body that was sent: the body of the delivery, unless a fault changed it
+	StatusCode   int           `json:"status"`         // 0: no response
 	AnswerHeader http.Header   `json:"answerHeader,omitempty"`
-	Answer       []byte        `json:"answer,omitempty"`    // the first 4 KiB of the answer's body
-	Error        string        `json:"error,omitempty"`     // why there was no answer, or not all of it; may be empty
-	Duplicate    bool          `json:"duplicate,omitempty"` // the request before it once more, by a fault; does not count as one of the 8
+	Answer       []byte        `json:"answer,omitempty"`    // the first 4 KiB of the response's body
+	Error        string        `json:"error,omitempty"`     // why the response is missing or incomplete; may be empty
+	Duplicate    bool          `json:"duplicate,omitempty"` // the previous request again, sent by a fault; does not count as one of the 8 attempts
 }
 
-// outbox keeps webhooks and deliveries.
+// outbox stores webhooks and deliveries.
 type outbox struct {
 	webhooks []*Webhook      // in the order they were added
-	all      *list[Delivery] // in the order they were enqueued, which is that of their ids
+	all      *list[Delivery] // in the order in which they were enqueued, which is the order of their ids
 	due      *list[Delivery]
 	number   map[DeliveryStatus]int
 
-	lastDelivery, lastWebhook int64 // numbers of the newest that there ever were
+	lastDelivery, lastWebhook int64 // numbers of the newest delivery and webhook ever added
 }
 
 func newOutbox() outbox {
@@ -89,7 +90,8 @@ func newOutbox() outbox {
 	}
 }
 
-// PutWebhook adds or replaces a webhook. A disabled one gets no new deliveries, and its pending ones are cancelled.
+// PutWebhook adds or replaces a webhook. A disabled webhook gets no new deliveries, and its pending
+// deliveries are cancelled.
 func (tx *Tx) PutWebhook(w Webhook) {
 	w.Sources = slices.Clone(w.Sources)
 	old := tx.s.outbox.webhooks
@@ -148,7 +150,7 @@ func (tx *Tx) fanOut(e signing.Event) {
 	}
 }
 
-// delivery makes the delivery of an event to a webhook.
+// delivery returns a new delivery of an event to a webhook.
 func (tx *Tx) delivery(e signing.Event, w *Webhook) Delivery {
 	d := Delivery{WebhookID: w.ID, Events: []signing.Event{e}, Status: DeliveryPending, NextAttemptAt: e.At, CreatedAt: e.At}
 	if tx.s.render != nil {
@@ -157,8 +159,8 @@ func (tx *Tx) delivery(e signing.Event, w *Webhook) Delivery {
 	return d
 }
 
-// Enqueue adds a pending delivery, gives it an ID, and returns it. Events of changes are enqueued by
-// [Tx.Apply]; this is for tests of webhooks.
+// Enqueue adds a pending delivery, gives it an ID, and returns it. It is for tests of webhooks;
+// [Tx.Apply] enqueues the events of changes.
 func (tx *Tx) Enqueue(d Delivery) Delivery {
 	ob := &tx.s.outbox
 	d.Status = DeliveryPending
@@ -168,14 +170,16 @@ func (tx *Tx) Enqueue(d Delivery) Delivery {
 	return d
 }
 
-// PutDelivery replaces a delivery: to report an attempt, or to make it pending again.
+// PutDelivery replaces a delivery, in order to report an attempt or to make the delivery pending
+// again.
 func (tx *Tx) PutDelivery(d Delivery) {
 	tx.wrote(KindDelivery, d.ID, tx.setDelivery(d))
 	tx.enqueued = tx.enqueued || d.Status == DeliveryPending
 }
 
-// Claim returns up to limit deliveries due by the transaction's time, in order of time, and takes them out of [Tx.Due]
-// until put again. A claim is neither saved nor told: it ends with the process, and the delivery is made again.
+// Claim returns up to limit deliveries that are due by the transaction's time, in the order of
+// their times. [Tx.Due] does not return them until they are put again. A claim is neither saved nor
+// passed to OnChange. It ends with the process, and then the delivery is made again.
 func (tx *Tx) Claim(limit int) []Delivery {
 	due := tx.Due(tx.Now, limit)
 	for _, d := range due {
@@ -211,7 +215,7 @@ func (ob *outbox) replace(old, d *Delivery) {
 	}
 }
 
-// cancelPending cancels what is pending for the webhook.
+// cancelPending cancels the pending deliveries of the webhook.
 func (tx *Tx) cancelPending(webhookID string) {
 	var pending []Delivery
 	due := tx.s.outbox.due
@@ -227,7 +231,7 @@ func (tx *Tx) cancelPending(webhookID string) {
 	}
 }
 
-// Due returns up to limit pending deliveries whose time has come by now, in the order of their times.
+// Due returns up to limit pending deliveries that are due by now, in the order of their times.
 func (tx *Tx) Due(now time.Time, limit int) []Delivery {
 	due := tx.s.outbox.due
 	return values(due.page(0, due.rank(keyOf(now.Add(1), "")), Page{Ascending: true, Limit: limit}))

@@ -2,8 +2,8 @@ package store
 
 import "github.com/signforms/signforms-go/internal/refserver/signing"
 
-// prune drops the oldest entries of what is bounded, some at a time. Like expiry it needs no save of its own: it is
-// saved with the next change, and repeated if that gets lost.
+// prune drops the oldest entries of the bounded logs, several at a time. Like expiry it needs no
+// save of its own: it is saved with the next change, and repeated if it was not saved.
 func (s *Store) prune() {
 	if due(s.audit.n, max(s.bounds.Audit, s.audit.kept)) {
 		s.dropped(KindAudit, s.audit.drop(s.bounds.Audit, s.needed))
@@ -16,7 +16,8 @@ func (s *Store) prune() {
 	}
 }
 
-// slack is the part of a bound by which it may be exceeded, so that dropping costs little for each entry.
+// slack is the fraction of a limit by which the limit may be exceeded (one eighth), so that
+// dropping costs little for each entry.
 const slack = 8
 
 func due(n, bound int) bool { return bound > 0 && n > bound+bound/slack }
@@ -29,18 +30,20 @@ func (s *Store) dropped(kind Kind, ids []string) {
 	}
 }
 
-// needed reports whether an entry is kept whatever the bound, because a finished file is still to be made from it.
+// needed reports whether an entry is kept in spite of the limit, because a finished file must still
+// be made from it.
 func (s *Store) needed(e *signing.AuditEntry) bool {
 	d := s.documents.byID[e.RecordID]
 	return s.finishes && d != nil && d.Completed() && d.Finished.SHA256 == ""
 }
 
-// finished returns how many deliveries there is nothing more to do for.
+// finished returns the number of finished deliveries.
 func (ob *outbox) finished() int {
 	return ob.number[DeliveryDelivered] + ob.number[DeliveryDead] + ob.number[DeliveryCancelled]
 }
 
-// drop drops the oldest deliveries that are finished until at most n of those are left, and returns their ids.
+// drop drops the oldest finished deliveries until at most n finished ones are left, and returns
+// their ids.
 func (ob *outbox) drop(n int) (ids []string) {
 	var dropped []*Delivery
 	ob.all.each(0, ob.all.n, true, func(d *Delivery) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// Kind names what a record is, wherever it is kept.
+// Kind is the kind of a record.
 type Kind string
 
 // The kinds of records.
@@ -30,14 +30,15 @@ const (
 	KindBlob     Kind = "blob"
 )
 
-// Write is one record as a transaction leaves it.
+// Write is one record in its state after a transaction.
 type Write struct {
 	Kind  Kind
 	ID    string
-	Value any // as Put takes it; nil: the record is gone
+	Value any // the argument of the method Put…; nil: the record is deleted
 }
 
-// About returns the ids of the records that the write is about: its own, or that of each entry that it holds.
+// About returns the ids of the records that the write is about: the id of the record, or the ids in
+// the entries of a batch.
 func (w Write) About() (ids []string) {
 	switch v := w.Value.(type) {
 	case []*signing.AuditEntry:
@@ -54,23 +55,25 @@ func (w Write) About() (ids []string) {
 	return ids
 }
 
-// Keeper makes what a [Store] holds durable.
+// Keeper makes the records of a [Store] durable.
 type Keeper interface {
-	// Save keeps all of the writes or none. It is called under the store's lock, so nobody sees the writes before it has
-	// returned. An error that matches [ErrRolledBack] means that nothing was kept. After any other, nobody knows.
+	// Save saves all of the writes or none. It is called under the store's lock, so nobody sees the
+	// writes before Save has returned. An error that matches [ErrRolledBack] means that nothing was
+	// saved. After any other error, the outcome is unknown.
 	Save(at time.Time, writes []Write) error
 
-	// Load calls put with every record that was kept but blobs, in any order.
+	// Load calls put with every saved record except blobs, in any order.
 	Load(put func(Write)) error
 
 	// Blob returns the content of a blob.
 	Blob(ctx context.Context, hash string) ([]byte, error)
 }
 
-// ErrRolledBack is what the error of a Save matches when nothing was kept. The next one may succeed.
+// ErrRolledBack is matched by the error of a Save that saved nothing. The next Save may succeed.
 var ErrRolledBack = errors.New("the change was rolled back")
 
-// Unavailable is the error of a transaction that was undone because its writes could not be kept or no save was tried.
+// Unavailable is the error of a transaction that was undone because its writes could not be saved,
+// or because no save was tried.
 type Unavailable struct{ Err error }
 
 func (e *Unavailable) Error() string {
@@ -82,29 +85,31 @@ func (e *Unavailable) Error() string {
 
 func (e *Unavailable) Unwrap() error { return e.Err }
 
-// ErrUnavailable is matched by every [Unavailable] but that of a closed store.
+// ErrUnavailable is matched by every [Unavailable] except that of a closed store.
 var ErrUnavailable = errors.New("the storage failed")
 
 // Is reports whether target is [ErrUnavailable] and the store is not closed.
 func (e *Unavailable) Is(target error) bool { return target == ErrUnavailable && e.Err != ErrClosed }
 
-// ErrClosed is what the error of a transaction matches after [Store.Close].
+// ErrClosed is matched by the error of a transaction after [Store.Close].
 var ErrClosed = errors.New("the server is closed")
 
-// ErrStopped is what the error of a transaction matches after a save of which nobody knows whether it was carried out.
-// Only what is kept tells, so the store takes no change until it was made anew.
+// ErrStopped is matched by the error of a transaction after a save whose outcome is unknown. Only
+// the saved records show the outcome, so the store takes no change until it was made again from
+// them.
 var ErrStopped = errors.New("the service has stopped: nobody knows whether its last change was saved; start it again")
 
 // keeping is the part of a Store that makes it durable.
 type keeping struct {
-	keeper  Keeper        // nil: nothing is kept
-	changed func([]Write) // called with what was committed, unless nil
-	unsaved []Write       // what follows from time alone: the next save carries it
+	keeper  Keeper        // nil: nothing is saved
+	changed func([]Write) // called with the committed writes, unless nil
+	unsaved []Write       // writes that follow from the time alone; the next save includes them
 	stopped atomic.Pointer[Unavailable]
 	closed  atomic.Bool
 }
 
-// Keep makes every change of the store durable by k, and loads what k has. Call it once, before any other use of s.
+// Keep makes every change of the store durable with k, and loads the records of k. Call it once,
+// before any other use of s.
 func (s *Store) Keep(k Keeper) error {
 	s.keeper = k
 	if err := k.Load(s.tables.load); err != nil {
@@ -116,22 +121,23 @@ func (s *Store) Keep(k Keeper) error {
 	return nil
 }
 
-// OnChange makes the store call fn with what each transaction wrote, in order, once it is durable. fn must not use the
-// store, wait, or change the writes. A nil fn ends the calls.
+// OnChange makes the store call fn with the writes of each transaction, in order, after they are
+// durable. fn must not use the store, wait, or change the writes. A nil fn ends the calls.
 func (s *Store) OnChange(fn func([]Write)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed = fn
 }
 
-// wrote notes what a change wrote, for the keeper and for OnChange.
+// wrote records a write, for the keeper and for OnChange.
 func (tx *Tx) wrote(kind Kind, id string, value any) {
 	if tx.s.keeper != nil || tx.s.changed != nil {
 		tx.writes = append(tx.writes, Write{kind, id, value})
 	}
 }
 
-// commit makes the writes of transactions durable, with those that wait for the next save.
+// commit makes the writes of transactions durable, together with the writes that wait for the next
+// save.
 func (s *Store) commit(at time.Time, writes []Write) error {
 	if s.keeper == nil || len(writes) == 0 {
 		return nil
@@ -155,7 +161,8 @@ func (s *Store) refuses() error {
 	return s.Stopped()
 }
 
-// Stopped returns an error that matches [ErrStopped] once nobody knows whether a save was carried out, and nil before.
+// Stopped returns an error that matches [ErrStopped] after a save whose outcome is unknown, and nil
+// before.
 func (s *Store) Stopped() error {
 	if stopped := s.stopped.Load(); stopped != nil {
 		return stopped
@@ -163,7 +170,7 @@ func (s *Store) Stopped() error {
 	return nil
 }
 
-// save treats a panic of the keeper as a save that may have been carried out.
+// save calls the keeper. It treats a panic of the keeper as a save with an unknown outcome.
 func (s *Store) save(at time.Time, writes []Write) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -173,7 +180,7 @@ func (s *Store) save(at time.Time, writes []Write) (err error) {
 	return s.keeper.Save(at, writes)
 }
 
-// lastOfEach keeps the last write of each record, in the order of the first ones.
+// lastOfEach keeps the last write of each record, in the order of the first writes.
 func lastOfEach(writes []Write) []Write {
 	type key struct {
 		kind Kind
@@ -192,8 +199,8 @@ func lastOfEach(writes []Write) []Write {
 	return out
 }
 
-// Close waits for the change under way. Then nothing is changed or saved any more, not even what the next save would
-// carry: it follows from time alone.
+// Close waits for the running change. After Close, nothing is changed or saved. Writes that wait
+// for the next save are not saved either, because they follow from the time alone.
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

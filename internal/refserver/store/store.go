@@ -19,21 +19,22 @@ type Store struct {
 	tables
 }
 
-// settings are given before the store is used.
+// settings must be set before the store is used.
 type settings struct {
 	bounds   Bounds
-	finishes bool                                // the audit of completed documents without a finished file is kept
-	render   func(signing.Event, Webhook) []byte // makes the body of a delivery; nil: without deliveries
+	finishes bool                                // the audit entries of completed documents without a finished file are kept
+	render   func(signing.Event, Webhook) []byte // makes the body of a delivery; nil: there are no deliveries
 }
 
-// Bounds is how many of each the store keeps: about, at most an eighth more. Zeros mean all.
+// Bounds limits how many records of each kind the store keeps. The limits may be exceeded by an
+// eighth. Zero means no limit.
 type Bounds struct {
-	Deliveries int // that are neither pending nor under way
+	Deliveries int // deliveries that are neither pending nor being sent
 	Audit      int
 	Messages   int
 }
 
-// tables are all records.
+// tables has all records.
 type tables struct {
 	service   *Service
 	keys      map[string]*Key
@@ -46,7 +47,7 @@ type tables struct {
 	messages  log[signing.Message]
 	blobs     blobs
 
-	loaded []*signing.Document // that arrange is to put into documents
+	loaded []*signing.Document // loaded documents, which arrange puts into documents
 }
 
 func newTables() tables {
@@ -69,13 +70,15 @@ func New(now func() time.Time) *Store {
 	return &Store{now: now, enqueued: make(chan struct{}, 1), tables: newTables()}
 }
 
-// SetBounds bounds what the store keeps. Call it before the store is used.
+// SetBounds limits the records that the store keeps. Call it before the store is used.
 func (s *Store) SetBounds(b Bounds) { s.bounds = b }
 
-// SetFinishes keeps each completed document's audit until its finished file was made. Call it before the store is used.
+// SetFinishes makes the store keep the audit entries of each completed document until its finished
+// file was made. Call it before the store is used.
 func (s *Store) SetFinishes(yes bool) { s.finishes = yes }
 
-// SetRender sets what makes the bodies of deliveries. Call it before the store is used.
+// SetRender sets the function that makes the bodies of deliveries. Call it before the store is
+// used.
 func (s *Store) SetRender(render func(signing.Event, Webhook) []byte) { s.render = render }
 
 // Now returns the service's time.
@@ -83,17 +86,17 @@ func (s *Store) Now() time.Time { return s.now() }
 
 // Tx is a transaction. It is valid until the function that got it returns, and only in that function's goroutine.
 type Tx struct {
-	Now time.Time // when it happens, after all that happened in earlier ones
+	Now time.Time // the time of the transaction, which is after the times of all earlier ones
 
 	s        *Store
-	undo     []func() // one per change, run in reverse to roll back; nil in a view
-	writes   []Write  // of whoever keeps or watches
+	undo     []func() // one function per change, called in reverse order to roll back; nil in a view
+	writes   []Write  // for the keeper and for OnChange
 	writable bool
 	enqueued bool
 }
 
-// View runs fn with a consistent view of all records. It returns fn's error. It writes nothing: documents whose time
-// has come are shown as expired, and saved so with the next change.
+// View runs fn with a consistent view of all records. It returns fn's error. View writes nothing:
+// documents whose time has come are shown as expired, and the next change saves that.
 func (s *Store) View(fn func(*Tx) error) error {
 	s.mu.RLock()
 	for s.documents.expiresBy(s.now()) != nil {
@@ -107,8 +110,8 @@ func (s *Store) View(fn func(*Tx) error) error {
 	return fn(&Tx{s: s, Now: s.now()})
 }
 
-// expire expires what is due. That needs no save of its own: it follows from the time alone, so it is repeated with the
-// same result if it gets lost.
+// expire expires the documents whose time has come. It needs no save of its own. Expiry follows
+// from the time alone, so it is repeated with the same result if it was not saved.
 func (s *Store) expire() {
 	if s.documents.expiresBy(s.now()) == nil {
 		return
@@ -121,9 +124,10 @@ func (s *Store) expire() {
 	}
 }
 
-// Update runs fn. When fn returns nil, its changes are saved, if there is a keeper, and kept. When fn returns an error
-// or panics, or the save fails or the store takes no changes, with an [*Unavailable], nothing has changed. fn must not
-// call View, Update or Act of the same store.
+// Update runs fn. If fn returns nil, its changes are saved, if there is a keeper, and take effect.
+// Nothing changes if fn returns an error or panics. If the save fails or the store takes no
+// changes, nothing changes either, and the error is an [*Unavailable]. fn must not call View,
+// Update or Act of the same store.
 func (s *Store) Update(fn func(*Tx) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +138,7 @@ func (s *Store) Update(fn func(*Tx) error) error {
 	tx := &Tx{s: s, writable: true, Now: s.now()}
 	kept := false
 	defer func() {
-		if !kept { // or fn panicked, or ended its goroutine
+		if !kept { // also if fn panicked or ended its goroutine
 			tx.rollback()
 		}
 	}()
@@ -166,7 +170,7 @@ func (s *Store) tell(writes []Write) {
 	}
 }
 
-// rollback leaves nothing of the transaction. A second one does nothing.
+// rollback undoes all changes of the transaction. A second call does nothing.
 func (tx *Tx) rollback() {
 	for i := len(tx.undo) - 1; i >= 0; i-- {
 		tx.undo[i]()
@@ -174,7 +178,7 @@ func (tx *Tx) rollback() {
 	tx.undo, tx.writes = nil, nil
 }
 
-// change makes one change and remembers how to take it back. Every write of the package goes through it.
+// change makes one change and records how to undo it. Every write of the package goes through it.
 func (tx *Tx) change(do, undo func()) {
 	if !tx.writable {
 		panic("store: write in a View")
@@ -200,8 +204,9 @@ func set[K comparable, V any](tx *Tx, m map[K]*V, key K, value *V) {
 // for one sender.
 func (s *Store) Enqueued() <-chan struct{} { return s.enqueued }
 
-// Apply stores what a command changed: the record, its audit entries and messages, and a pending delivery for each
-// event and webhook that tracks it. c must come from a record read in this transaction. An empty one stores nothing.
+// Apply stores the Change of a command: the record, its audit entries and messages, and a pending
+// delivery for each event and each webhook that tracks it. c must come from a record read in this
+// transaction. Apply stores nothing if c is empty.
 func (tx *Tx) Apply(c signing.Change) {
 	if !c.Changed() {
 		return
@@ -224,8 +229,8 @@ func (tx *Tx) Apply(c signing.Change) {
 	}
 }
 
-// Act runs one command on one document and applies what it changed, in a transaction of its own and at its time. It
-// returns the Change, the command's error, or an [*Missing].
+// Act runs one command on one document and applies its Change, in a transaction of its own and at
+// its time. It returns the Change and the command's error, or a [*Missing].
 func (s *Store) Act(documentID string, command signing.Command) (signing.Change, error) {
 	var c signing.Change
 	err := s.Update(func(tx *Tx) error {
@@ -246,7 +251,7 @@ func (s *Store) Act(documentID string, command signing.Command) (signing.Change,
 type Missing struct {
 	What    string // document, template, form, response, webhook, delivery, file or link
 	ID      string
-	Instead string // what else has the id, as in ": it is the id of a form"; empty: nothing
+	Instead string // names another record with the id, such as ": it is the id of a form"; empty: there is none
 }
 
 func (m *Missing) Error() string { return fmt.Sprintf("no %s with id %.64q", m.What, m.ID) + m.Instead }
@@ -257,7 +262,7 @@ var ErrNotFound = errors.New("not found")
 // Is reports whether target is [ErrNotFound].
 func (m *Missing) Is(target error) bool { return target == ErrNotFound }
 
-// missing returns a Missing that tells what else has the id.
+// missing returns a Missing, which also names another record with the id.
 func (tx *Tx) missing(what, id string) *Missing {
 	m := &Missing{What: what, ID: id}
 	switch kind := tx.KindOf(id); {
@@ -269,8 +274,8 @@ func (tx *Tx) missing(what, id string) *Missing {
 	return m
 }
 
-// KindOf says what has the id, in words: "PDF document", "document from a template", "template", "form", "form
-// response", or "" for nothing.
+// KindOf returns the kind of the record with the id, in words: "PDF document", "document from a
+// template", "template", "form", "form response", or "" if no record has the id.
 func (tx *Tx) KindOf(id string) string {
 	switch d := tx.s.documents.byID[id]; {
 	case d != nil && d.Kind == signing.KindTemplate:
