@@ -12,26 +12,27 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-	_ "time/tzdata" // for images and machines without time zones
+	_ "time/tzdata" // time zones for images and machines without them
 
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdfprocess"
 )
 
-func init() { cobra.EnableCommandSorting = false } // help lists commands in the order of commands
+func init() { cobra.EnableCommandSorting = false } // help lists commands in the order of the function commands
 
 func main() {
 	pdfprocess.Main()
 	os.Exit(runProcess(replaced{}))
 }
 
-// runProcess carries out the command line of this process until it ends or is interrupted, and returns the exit code.
+// runProcess executes the command line of this process until the command ends or is interrupted,
+// and returns the exit code.
 func runProcess(replaced replaced) int {
 	log.SetOutput(withoutIdle{os.Stderr})
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
-	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
-		ends = append(ends, syscall.SIGHUP) // the terminal was closed
+	if !signal.Ignored(syscall.SIGHUP) { // nohup makes processes ignore SIGHUP
+		ends = append(ends, syscall.SIGHUP) // sent when the terminal is closed
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
@@ -39,8 +40,9 @@ func runProcess(replaced replaced) int {
 	return run(ctx, replaced, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// withoutIdle leaves out a line of net/http's client: that a server said something on a connection that no request
-// uses, as some do before they close it. It concerns no request, and net/http has no other way to silence it.
+// withoutIdle removes a log line of net/http's client. The line reports that a server sent data on
+// a connection that no request uses, as some servers do before they close it. The line concerns no
+// request, and net/http has no other way to suppress it.
 type withoutIdle struct{ w io.Writer }
 
 func (o withoutIdle) Write(line []byte) (int, error) {
@@ -50,8 +52,8 @@ func (o withoutIdle) Write(line []byte) (int, error) {
 	return o.w.Write(line)
 }
 
-// sameSignal is how long after the first signal others are taken for the same: timeout of coreutils signals the program
-// and then its process group.
+// sameSignal is the time after the first signal during which further signals count as the same one.
+// The program timeout of coreutils signals the process and then its process group.
 const sameSignal = time.Second
 
 // secondEnds calls stop when sameSignal has passed since ctx ended. From then on a second Ctrl+C ends the program at

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// newManual returns a command for those who pack the program.
+// newManual returns a command for people who package the program.
 func newManual() *cobra.Command {
 	return &cobra.Command{
 		Use:    "manual FOLDER",
@@ -35,7 +35,7 @@ func newManual() *cobra.Command {
 	}
 }
 
-// writePages writes the page of a command, and those of the commands below it.
+// writePages writes the manual pages of a command and of the commands below it.
 func writePages(cmd *cobra.Command, folder string) error {
 	var others []string
 	if cmd.HasParent() {
@@ -73,8 +73,8 @@ func manPage(cmd *cobra.Command, others []string) string {
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// filled returns a text whose lines are as long as the terminal lets them be. Lines that are set in keep their ends;
-// where three blanks divide one, it is a term with its description, as of a flag.
+// filled returns a text whose lines the terminal can wrap. Indented lines keep their ends. An
+// indented line with three blanks in it is a term with its description, such as that of a flag.
 func filled(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -84,7 +84,7 @@ func filled(text string) string {
 			lines = append(lines, ".PP")
 		case line[0] == ' ' && divided:
 			lines = append(lines, ".TP", roff(term), roff(strings.TrimSpace(description)))
-		case strings.HasPrefix(line, "   "): // belongs to the line before
+		case strings.HasPrefix(line, "   "): // belongs to the previous line
 			lines = append(lines, ".br", roff(term))
 		case line[0] == ' ':
 			lines = append(lines, ".PP", roff(term))
@@ -95,10 +95,11 @@ func filled(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// copied are the characters for which a manual page would show others, which no shell reads.
+// copied escapes the characters that a manual page would replace by similar ones, which a shell
+// cannot read.
 var copied = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// roff escapes what a manual page would read otherwise.
+// roff escapes the characters that have a special meaning in a manual page.
 func roff(text string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+copied.Replace(strings.TrimRight(text, "\n")), "\n.", "\n\\&."), "\n")
 }

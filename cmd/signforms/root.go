@@ -31,10 +31,10 @@ const (
 	onDeliveries = "deliveries"
 )
 
-// replaced are parts that tests replace. The zero value is what the program uses.
+// replaced has the parts that tests replace. The program uses the zero value.
 type replaced struct {
 	openLimitFile func(path string) signforms.LimitStore
-	sleep         func(context.Context, time.Duration) error // between the requests of probe
+	sleep         func(context.Context, time.Duration) error // waits between the requests of probe
 }
 
 // commands returns the program's commands, in the order of the help page.
@@ -60,7 +60,8 @@ func commands(replaced replaced) (all []*cobra.Command) {
 	return append(all, newVersion(), newManual())
 }
 
-// run carries out one command line and returns the exit code. Data goes to stdout, everything else to stderr.
+// run executes one command line and returns the exit code. Data goes to stdout, everything else to
+// stderr.
 func run(ctx context.Context, replaced replaced, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot(replaced)
 	root.SetArgs(args)
@@ -78,7 +79,7 @@ func run(ctx context.Context, replaced replaced, args []string, stdin io.Reader,
 	switch {
 	case err != nil && !began && out.Err() == nil: // cobra refused the flags or arguments
 		if _, rest, _ := root.Find(args); cmd.HasSubCommands() && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
-			err = cli.NoSuchCommand(cmd, rest) // not the first flag of a command that there is not
+			err = cli.NoSuchCommand(cmd, rest) // reports the unknown command and not its first flag
 		}
 		err = cli.UsageError("%w; see %s --help", err, cmd.CommandPath())
 	case err == nil:
@@ -130,8 +131,8 @@ func completeDefaults(root *cobra.Command) {
 	}
 }
 
-// checkFlags refuses empty flags, and "--sandbox URL" with an explanation: a flag that may stand alone takes its value
-// only after an equals sign.
+// checkFlags refuses empty flags. It also refuses "--sandbox URL" with an explanation: a flag whose
+// value is optional takes it only after an equals sign.
 func checkFlags(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := cli.EmptyFlag(cmd); err != nil {

@@ -1,3 +1,3 @@
-// Package endtoend holds tests of the program as a process: from other languages, killed, without room on the disk,
-// behind a proxy.
+// Package endtoend has tests of the program as a process: called from other languages, killed, on a
+// full disk, and behind a proxy.
 package endtoend

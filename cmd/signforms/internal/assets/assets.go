@@ -1,5 +1,6 @@
-// Package assets holds the scripts and fonts of other projects that the pages use. They are unchanged; the larger ones
-// are compressed. LIST.md names their packages and licences, SHA256SUMS has their sums.
+// Package assets has the scripts and fonts of other projects that the pages use. They are
+// unchanged; the larger ones are compressed. LIST.md lists their packages and licences, and
+// SHA256SUMS their checksums.
 package assets
 
 import (
@@ -21,8 +22,8 @@ var sums string
 //go:embed files
 var embedded embed.FS
 
-// Version changes whenever an asset changes. Put it into the addresses of assets, so that browsers may cache them for
-// ever.
+// Version changes whenever an asset changes. Put it into the URLs of assets, so that browsers may
+// cache them forever.
 var Version = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(sums))
 	return hex.EncodeToString(sum[:6])
@@ -47,7 +48,7 @@ func Handler() http.Handler {
 			return
 		}
 		look.Keep(w.Header(), contentType(name))
-		_, _ = w.Write(plain) // fails only when the client has gone
+		_, _ = w.Write(plain) // Write fails only if the client has gone
 	})
 }
 

@@ -1,6 +1,7 @@
-// Package browsertest lets tests use the pages of the program in a real browser. It needs Chromium: the program that
-// SIGNFORMS_CHROMIUM names, or else chromium-headless-shell or chromium on the path, as Debian's packages install them.
-// The first has no windows, and takes about half of the processor time.
+// Package browsertest lets tests use the pages of the program in a real browser. It needs Chromium:
+// the program that SIGNFORMS_CHROMIUM names, or chromium-headless-shell or chromium in the PATH, as
+// Debian's packages install them. chromium-headless-shell opens no windows and uses about half of
+// the processor time of chromium.
 package browsertest
 
 import (
@@ -29,21 +30,22 @@ import (
 //go:embed testdata/axe.min.js
 var axe string
 
-// waitLimit bounds each wait for a page. It is long because a machine under load may be slow.
+// waitLimit is the longest wait for a page. It is long because a machine under load may be slow.
 const waitLimit = 60 * time.Second
 
-// Screen says how a page is displayed.
+// Screen is the screen on which a page is displayed.
 type Screen struct {
 	Width  int // in CSS pixels
 	Height int // in CSS pixels, 900 by default
 	Dark   bool
-	// Touch makes the screen that of a phone: it is touched, and has three pixels for each of CSS.
+	// Touch makes the screen that of a phone: it reacts to touch, and a CSS pixel has three device
+	// pixels.
 	Touch bool
 	// NoScript switches JavaScript off in the page.
 	NoScript bool
 }
 
-// Screens are those on which every page has to look right: each width and each theme.
+// Screens are the screens on which every page has to look right: each width with each theme.
 var Screens = map[string]Screen{
 	"phone light": {Width: 360}, "desktop dark": {Width: 1280, Dark: true},
 }
@@ -65,7 +67,7 @@ type chromium struct {
 	cancel []context.CancelFunc
 }
 
-// running starts the browser if it does not run yet, and returns its context.
+// running starts the browser if it is not running yet, and returns its context.
 func (c *chromium) running(t testing.TB) context.Context {
 	t.Helper()
 	c.once.Do(c.start)
@@ -82,9 +84,9 @@ func (c *chromium) start() {
 		}
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, // tests run as root in containers, and open only their own pages
+		chromedp.ExecPath(path), chromedp.NoSandbox, // without a sandbox, because tests run as root in containers and open only their own pages
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.DisableGPU,
-		chromedp.Flag("site-per-process", true), // as in a desktop's browser; chromium-headless-shell would have no targets for frames
+		chromedp.Flag("site-per-process", true), // as in a desktop browser; without it, chromium-headless-shell would have no targets for frames
 		chromedp.WSURLReadTimeout(waitLimit),
 	)
 	allocator, stopAllocator := chromedp.NewExecAllocator(context.Background(), options...)
@@ -112,20 +114,20 @@ type Page struct {
 	allowed []string // parts of the texts of allowed errors
 }
 
-// Open opens a tab with cookies, storage and a cache of its own. The tab is closed when the test ends. An error in its
-// console fails the test, unless it was allowed.
+// Open opens a tab with its own cookies, storage and cache. The tab is closed when the test ends.
+// An error in its console fails the test, unless it was allowed.
 func Open(t testing.TB, screen Screen) *Page {
 	t.Helper()
 	return open(t, browser.running(t), screen, chromedp.WithNewBrowserContext())
 }
 
-// Tabs returns a function that opens tabs like Open, but they share cookies, storage and the cache, as a person's tabs
-// do.
+// Tabs returns a function that opens tabs like Open. The tabs share cookies, storage and the cache,
+// as the tabs of one person do.
 func Tabs(t testing.TB) (another func(Screen) *Page) {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser.running(t), chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Do(ctx)) // a tab that stays, so that the others can be closed
+	require.NoError(t, chromedp.Do(ctx)) // this tab stays open, so that the others can be closed
 	return func(screen Screen) *Page {
 		t.Helper()
 		return open(t, ctx, screen)
@@ -137,14 +139,14 @@ func open(t testing.TB, parent context.Context, screen Screen, options ...chrome
 	ctx, cancel := chromedp.NewContext(parent, options...)
 	p := &Page{t: t, ctx: ctx, Close: cancel}
 	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Do(ctx)) // opens the tab; with a deadline in ctx the tab would close at the deadline
+	require.NoError(t, chromedp.Do(ctx)) // Do opens the tab; if ctx had a deadline, the tab would close at the deadline
 	p.Show(screen)
 	p.watchConsole()
 	return p
 }
 
-// Show displays the page on a screen from now on, as when its window gets another size. Wait for what the page's
-// scripts do then.
+// Show displays the page on a screen from now on, as when the size of its window changes. The
+// caller waits for the effects of the page's scripts.
 func (p *Page) Show(screen Screen) {
 	p.t.Helper()
 	scheme := "light"
@@ -154,7 +156,7 @@ func (p *Page) Show(screen Screen) {
 	width := "innerWidth"
 	phone := []chromedp.EmulateViewportOption{}
 	if screen.Touch {
-		width = "screen.width" // a page that says nothing of its width is wider on a phone
+		width = "screen.width" // without a viewport setting, a page is wider on a phone
 		phone = append(phone, chromedp.EmulateTouch, chromedp.EmulateMobile, chromedp.EmulateScale(3))
 	}
 	p.do(chromedp.EmulateViewport(int64(screen.Width), int64(cmp.Or(screen.Height, 900)), phone...))
@@ -196,8 +198,8 @@ func (p *Page) watchConsole() {
 	})
 }
 
-// AllowErrors allows errors in the console that contain text, such as the status of an answer that a test provokes. It
-// also allows errors that the browser reports later.
+// AllowErrors allows errors in the console that contain text, such as the status of a response that
+// a test provokes. It also allows errors that the browser reports later.
 func (p *Page) AllowErrors(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,7 +234,7 @@ func (p *Page) hasError(text string) bool {
 	return strings.Contains(strings.Join(p.errors, "\n"), text)
 }
 
-// Frame waits for a frame of another site in the page whose address contains this text, and returns it.
+// Frame waits for a frame of another site in the page whose URL contains this text, and returns it.
 func (p *Page) Frame(address string) *Page {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)
@@ -264,7 +266,7 @@ func (p *Page) do(steps ...chromedp.Action[chromedp.Void]) {
 	require.NoError(p.t, chromedp.Do(ctx, steps...))
 }
 
-// Go opens an address and waits until it is loaded.
+// Go opens a URL and waits until the page is loaded.
 func (p *Page) Go(url string) {
 	p.t.Helper()
 	p.do(chromedp.Navigate(url))
@@ -279,7 +281,8 @@ func (p *Page) Before(script string) {
 	}))
 }
 
-// Hold lets no timer of so many milliseconds end in the pages that are opened from now on, unless Release ends it.
+// Hold stops each timer of this many milliseconds in the pages that are opened from now on. Only
+// Release ends such a timer.
 func (p *Page) Hold(milliseconds int) {
 	p.t.Helper()
 	p.Before(fmt.Sprintf(`{
@@ -291,7 +294,8 @@ func (p *Page) Hold(milliseconds int) {
 	}`, milliseconds))
 }
 
-// Release waits for a timer that is held, ends it and waits for what it does, which may be to leave the page.
+// Release waits for a held timer and ends it. Then it waits for the effects of the timer, which may
+// be to leave the page.
 func (p *Page) Release() {
 	p.t.Helper()
 	p.Wait("window.held?.size")
@@ -348,8 +352,11 @@ func Eval[T any](p *Page, expression string) T {
 	return value
 }
 
-// RequireAccessible fails the test when axe finds something serious or critical on the page, a landmark without a name
-// of its own, or an empty header of a table, or when the page is wider than the window.
+// RequireAccessible fails the test in these cases:
+//
+//   - axe finds something serious or critical on the page.
+//   - A landmark has no name of its own, or a table has an empty header.
+//   - The page is wider than the window.
 func (p *Page) RequireAccessible() {
 	p.t.Helper()
 	if !Eval[bool](p, "'axe' in window") {
@@ -363,8 +370,8 @@ func (p *Page) RequireAccessible() {
 	require.LessOrEqual(p.t, wider, 0, "the page is wider than the window: %s", Eval[string](p, "location.pathname"))
 }
 
-// RequireAccessibleOnEveryScreen shows the page on each of Screens, where it must be accessible, makes a picture, and
-// leaves it on the last.
+// RequireAccessibleOnEveryScreen shows the page on each of Screens, and takes a picture of it. The
+// page must be accessible on each. The page stays on the last screen.
 func (p *Page) RequireAccessibleOnEveryScreen(name string) {
 	p.t.Helper()
 	for _, screen := range slices.Sorted(maps.Keys(Screens)) {
@@ -374,8 +381,8 @@ func (p *Page) RequireAccessibleOnEveryScreen(name string) {
 	}
 }
 
-// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, for people to look at. It does
-// nothing when the variable is not set.
+// Shot writes a picture of the whole page into the folder that SIGNFORMS_SHOTS names, for people to
+// look at. If the variable is not set, Shot does nothing.
 func (p *Page) Shot(name string) {
 	p.t.Helper()
 	folder := os.Getenv("SIGNFORMS_SHOTS")
@@ -390,7 +397,7 @@ func (p *Page) Shot(name string) {
 	require.NoError(p.t, os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
 }
 
-// Window returns a PNG of what the window shows.
+// Window returns a PNG of the visible part of the page.
 func (p *Page) Window() []byte {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitLimit)

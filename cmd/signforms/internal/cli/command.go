@@ -34,7 +34,8 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %s%s", args[0], cmd.CommandPath(), meant)
 }
 
-// NoArgs refuses arguments. Its error and those of the checks below say which arguments the command takes.
+// NoArgs refuses arguments. The errors of NoArgs and of the checks below name the arguments that
+// the command takes.
 func NoArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%q is not expected: the command takes only flags", args[0])
@@ -65,7 +66,7 @@ func AtMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// AtLeastOne refuses no argument.
+// AtLeastOne requires at least one argument.
 func AtLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {

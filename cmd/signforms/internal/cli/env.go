@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// BindEnv lets the environment set every flag that a command has so far. The variable of --public-url is the prefix and
-// PUBLIC_URL. A flag on the command line overrides its variable. For a flag that may be given several times, the
-// variable holds all values, separated by white space.
+// BindEnv lets environment variables set every flag that a command has so far. The variable of
+// --public-url is the prefix followed by PUBLIC_URL. A flag on the command line overrides its
+// variable. For a flag that may be given several times, the variable contains all values, separated
+// by white space.
 func BindEnv(prefix string, cmd *cobra.Command) *cobra.Command {
 	var bound []*pflag.Flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -47,6 +48,6 @@ func setFromEnv(f *pflag.Flag, name string, flags *pflag.FlagSet) error {
 			return UsageError("the variable %s: %w", name, valueError(err))
 		}
 	}
-	f.Changed = false // from here on Changed means: given on the command line
+	f.Changed = false // from now on, Changed means that the flag was given on the command line
 	return nil
 }

@@ -1,5 +1,5 @@
-// Package cli holds what commands share: flags, the environment, output, the terminal, progress and exit codes. It
-// knows no server.
+// Package cli has the code that commands share: flags, environment variables, output, the terminal,
+// progress and exit codes. It contains nothing about a server.
 package cli
 
 import (
@@ -13,15 +13,15 @@ import (
 // The exit codes of the program.
 const (
 	ExitOK      = 0
-	ExitFailure = 1 // nothing was done, or it failed
+	ExitFailure = 1 // nothing was executed, or the command failed
 	ExitUsage   = 2 // the command line is wrong
-	ExitPartial = 3 // some of several failed, or a list is incomplete
-	ExitUnknown = 4 // it is unknown whether a send or a reminder was carried out
+	ExitPartial = 3 // some of several calls failed, or a list is incomplete
+	ExitUnknown = 4 // it is unknown whether a send or a reminder was executed
 
-	ExitInterrupted = 130 // by a signal, before there was a whole result; what shells use for Ctrl+C
+	ExitInterrupted = 130 // interrupted by a signal before the result was complete; the code that shells use for Ctrl+C
 )
 
-// exitError is an error with an exit code of its own. Other errors end the program with ExitFailure.
+// exitError is an error with its own exit code. Other errors end the program with ExitFailure.
 type exitError struct {
 	code int
 	err  error
@@ -31,16 +31,16 @@ func (e *exitError) Error() string { return e.err.Error() }
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// ExitWith gives an error an exit code of its own.
+// ExitWith returns an error with its own exit code.
 func ExitWith(code int, err error) error { return &exitError{code, err} }
 
-// UsageError says that the command line is wrong.
+// UsageError returns an error that means that the command line is invalid.
 func UsageError(format string, args ...any) error {
 	return ExitWith(ExitUsage, fmt.Errorf(format, args...))
 }
 
-// Interrupted returns an error that a signal caused as people read it. Others stay, and so does one that has an exit
-// code of its own.
+// Interrupted returns the text for people in place of an error that a signal caused. It returns
+// other errors, and errors with their own exit code, unchanged.
 func Interrupted(err error) error {
 	if !errors.Is(err, context.Canceled) || ExitCode(err) != ExitFailure {
 		return err
@@ -66,7 +66,7 @@ func ExitCode(err error) int {
 	return ExitFailure
 }
 
-// isLocalInput reports whether the SDK refused the inputs of a call before it sent anything.
+// isLocalInput reports whether the SDK refused the inputs of a call before it sent a request.
 func isLocalInput(err error) bool {
 	e, ok := errors.AsType[*signforms.Error](err)
 	return ok && e.Attempts == 0 && errors.Is(err, signforms.ErrInvalid)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// PathCause returns the cause of an error without its path, which the caller names itself.
+// PathCause returns the cause of an error without its path, because the caller adds the path.
 func PathCause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -32,7 +32,7 @@ func ReadFile(name string, limit int64) ([]byte, error) {
 	return ReadAll(f, name, limit)
 }
 
-// ReadAll is ReadFile for what is not a file. name says what it is.
+// ReadAll is like ReadFile, for other input than a file. name describes the input.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
@@ -44,8 +44,9 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Secret reads a secret from a file or, without one, from a variable. The secret is empty when the variable is not set.
-// A file that others on this machine can read is named on stderr.
+// Secret reads a secret from a file or, if file is empty, from an environment variable. The secret
+// is empty if the variable is not set. If others on this machine can read the file, a line on
+// stderr says so.
 func Secret(stderr io.Writer, file, variable string) (string, error) {
 	if file == "" {
 		return os.Getenv(variable), nil
@@ -64,19 +65,19 @@ func Secret(stderr io.Writer, file, variable string) (string, error) {
 	return secret, nil
 }
 
-// openTo reports whether a regular file has one of these permissions. On Windows, where access is not in them, it
-// reports false.
+// openTo reports whether a regular file has one of these permissions. On Windows, where permissions
+// do not show access, it reports false.
 func openTo(file string, permissions fs.FileMode) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&permissions != 0 && runtime.GOOS != "windows"
 }
 
-// UserFile returns the path of a file of the program in the user's folder that a variable of the XDG specification
-// names or, without an absolute path in it, in that of the system or else in a folder of the user's home. It is empty
-// when there is no home.
+// UserFile returns the path of a file of the program in a folder of the user. The folder is the
+// value of a variable of the XDG specification, if that is an absolute path. Otherwise it is the
+// system's folder, or else a folder in the user's home. The path is empty if there is no home.
 func UserFile(name, variable string, inHome ...string) string {
 	folder := os.Getenv(variable)
-	if !filepath.IsAbs(folder) { // the specification says to ignore a relative path
+	if !filepath.IsAbs(folder) { // the specification requires ignoring a relative path
 		home, err := os.UserHomeDir()
 		if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 			home, err = os.UserConfigDir()

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagError rewords an error about a flag for users of the command line.
+// FlagError returns the text for users in place of an error about a flag.
 func FlagError(_ *cobra.Command, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return fmt.Errorf("--%s %w", invalid.GetFlag().Name, valueError(err))
@@ -22,8 +22,8 @@ func FlagError(_ *cobra.Command, err error) error {
 	return err
 }
 
-// valueError returns what is wrong with a flag's value. It replaces the messages of Go's parsers, which name Go
-// functions.
+// valueError returns the error of a flag's value. It replaces the messages of Go's parsers, which
+// name Go functions.
 func valueError(err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -41,8 +41,9 @@ func valueError(err error) error {
 	return fmt.Errorf("%q: %w", invalid.GetValue(), why)
 }
 
-// Alternatives refuses more than one of these flags, and with required also none. It is called when cmd has its Args.
-// cobra's groups of flags are for completion alone: their errors print lists in Go's notation.
+// Alternatives returns an error if more than one of these flags is set. If required is true, it
+// also returns an error if none is set. Call it in the Args of cmd. The flag groups of cobra are
+// used only for completion, because their errors print lists in Go's notation.
 func Alternatives(cmd *cobra.Command, required bool, names ...string) {
 	if cmd.MarkFlagsMutuallyExclusive(names...); required {
 		cmd.MarkFlagsOneRequired(names...)
@@ -60,7 +61,8 @@ func Alternatives(cmd *cobra.Command, required bool, names ...string) {
 	}
 }
 
-// DurationVar adds a flag without the default 0s in its help. The usage text says what the absence of the flag means.
+// DurationVar adds a flag without the default 0s in its help. The usage text should describe the
+// behaviour without the flag.
 func DurationVar(f *pflag.FlagSet, d pflag.Value, name, usage string) {
 	f.Var(d, name, usage)
 	f.Lookup(name).DefValue = ""
@@ -83,8 +85,9 @@ func (f funcFlag) Set(text string) error {
 	return f.set(text)
 }
 
-// OneOf adds a flag that takes one of these values, whatever their case. Errors name them in lower case, the shell
-// offers them, and so does usage, which has them for its %s. kind is the word for the value in the help.
+// OneOf adds a flag that takes one of these values, in any letter case. The flag's errors, the
+// shell's completion, and the %s in usage list the values in lower case. kind is the word for the
+// value in the help.
 func OneOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T, set func(T) error) {
 	SomeOf(cmd, kind, name, usage, values, func(all []T) error {
 		if len(all) > 1 {
@@ -94,7 +97,7 @@ func OneOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T, 
 	})
 }
 
-// SomeOf is OneOf for one value or several with commas.
+// SomeOf is like OneOf, for one or several values separated by commas.
 func SomeOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T, set func([]T) error) {
 	cmd.Flags().Var(FuncFlag(kind, func(text string) error {
 		var all []T
@@ -109,7 +112,7 @@ func SomeOf[T ~string](cmd *cobra.Command, kind, name, usage string, values []T,
 	}), name, fmt.Sprintf(usage, lowerTexts(values)))
 	offered := cobra.FixedCompletions(strings.Split(lowerTexts(values), ", "), cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(name, offered); err != nil {
-		panic(err) // no such flag
+		panic(err) // cannot happen: the flag exists
 	}
 }
 
@@ -127,8 +130,9 @@ func Texts[T ~string](constants []T) (texts []string) {
 
 var errEmpty = errors.New("must not be empty: leave the flag out, or give it a value")
 
-// EmptyFlag refuses a flag of the command line that has an empty value, as --account "$NAME" has when the variable is
-// not set. To take it for a flag that was left out could choose another account, or all records.
+// EmptyFlag refuses a flag on the command line that has an empty value, such as --account "$NAME"
+// if the variable is not set. If such a flag were ignored, the command could use another account,
+// or all records.
 func EmptyFlag(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && f.Value.String() == ""
@@ -142,8 +146,8 @@ func EmptyFlag(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// PlainUsages removes from the usages of all flags the backquotes around the word for a value, which help reads and a
-// shell would show.
+// PlainUsages removes the backquotes around the word for a value from the usages of all flags. help
+// interprets them, but a shell would show them.
 func PlainUsages(parent *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	parent.Flags().VisitAll(plain)
@@ -153,8 +157,8 @@ func PlainUsages(parent *cobra.Command) {
 	}
 }
 
-// DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means its first millisecond
-// or, with last, its last one.
+// DayFlag returns a flag that sets at to a time, or to a day of the local time zone. A day means
+// its first millisecond or, if last is true, its last millisecond.
 func DayFlag(at *time.Time, last bool) pflag.Value {
 	return FuncFlag("time", func(text string) error {
 		if moment, err := time.Parse(time.RFC3339, text); err == nil {
@@ -175,7 +179,8 @@ func DayFlag(at *time.Time, last bool) pflag.Value {
 	})
 }
 
-// checkZone refuses a day where TZ is set and package time could not load it. The local zone is then UTC.
+// checkZone refuses a day if TZ is set and package time could not load the zone, because the local
+// zone is then UTC.
 func checkZone() error {
 	zone := strings.TrimPrefix(os.Getenv("TZ"), ":")
 	if zone != "" && zone != "UTC" && time.Local.String() == "UTC" {
@@ -184,9 +189,12 @@ func checkZone() error {
 	return nil
 }
 
-// beginOf returns the first instant of a day in a zone. Some days begin after midnight, when summer time begins; others
-// have it twice, and where a zone has crossed the date line a day is missing: it begins, and ends, where the next one
-// begins.
+// beginOf returns the first instant of a day in a zone.
+//
+//   - Some days begin after midnight, because summer time begins at midnight.
+//   - Some days have midnight twice.
+//   - Where a zone has crossed the date line, a day is missing. It begins and ends at the beginning
+//     of the next day.
 func beginOf(day time.Time, zone *time.Location) time.Time {
 	date := day.Format(time.DateOnly)
 	from := time.Date(day.Year(), day.Month(), day.Day()-2, 12, 0, 0, 0, zone)
@@ -201,7 +209,7 @@ func endOf(day time.Time, zone *time.Location) time.Time {
 	return beginOf(day.AddDate(0, 0, 1), zone).Add(-time.Millisecond)
 }
 
-// CheckAddr refuses an --addr on which nothing can listen.
+// CheckAddr refuses an --addr on which no server can listen.
 func CheckAddr(text string) error {
 	_, port, err := net.SplitHostPort(text)
 	if err == nil {

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeJSON decodes a JSON text into v. It refuses unknown names, a name that stands twice in an object, and anything
-// after the value.
+// DecodeJSON decodes a JSON text into v. It refuses unknown names, a name that occurs twice in an
+// object, and text after the value.
 func DecodeJSON(text string, v any) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -25,7 +25,7 @@ func DecodeJSON(text string, v any) error {
 	return repeatedName(json.NewDecoder(strings.NewReader(text)))
 }
 
-// decodingError says where the text is wrong, without the names of Go types.
+// decodingError returns an error with the position of the problem, without the names of Go types.
 func decodingError(text string, err error) error {
 	line := func(offset int64) int { return 1 + strings.Count(text[:min(int(offset), len(text))], "\n") }
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -43,8 +43,8 @@ func decodingError(text string, err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// repeatedName refuses a name that stands twice in an object: encoding/json would take the last. As there, case makes
-// no difference.
+// repeatedName refuses a name that occurs twice in an object, because encoding/json would use the
+// last value. As in encoding/json, names are compared without regard to case.
 func repeatedName(d *json.Decoder) error {
 	token, err := d.Token()
 	if opens, ok := token.(json.Delim); err != nil || !ok {
@@ -55,7 +55,7 @@ func repeatedName(d *json.Decoder) error {
 				if token, err = d.Token(); err != nil {
 					return err
 				}
-				name := strings.ToLower(strings.ToUpper(token.(string))) // two ways to write K, and S, become one
+				name := strings.ToLower(strings.ToUpper(token.(string))) // the Kelvin sign becomes k, and the long s becomes s
 				if seen[name] {
 					return fmt.Errorf("%q stands twice in one object", token)
 				}
@@ -70,7 +70,8 @@ func repeatedName(d *json.Decoder) error {
 	return err
 }
 
-// EncodeJSON writes v as a line of JSON or, with an indent, as several. It escapes what could hide text on a terminal.
+// EncodeJSON writes v as one line of JSON or, with an indent, as several lines. It escapes
+// characters that could hide text on a terminal.
 func EncodeJSON(w io.Writer, v any, indent string) error {
 	var text bytes.Buffer
 	out := json.NewEncoder(&text)
@@ -83,7 +84,8 @@ func EncodeJSON(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// escaped escapes the controls that encoding/json leaves, and the characters that turn the order of text around.
+// escaped escapes the control characters that encoding/json leaves, and the characters that change
+// the direction of text.
 func escaped(text []byte) []byte {
 	hides := func(r rune) bool {
 		return r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))

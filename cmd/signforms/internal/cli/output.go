@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Output is how a command prints records.
+// Output is the format in which a command prints records.
 type Output struct {
 	JSON, CSV bool
 	BOM       bool // CSV that begins with a byte order mark
@@ -35,8 +35,8 @@ type Column[T any] struct {
 	Wide  bool // only in CSV
 }
 
-// Printer prints records of one kind as they arrive: as JSON, as CSV, as an aligned table on a terminal, or elsewhere
-// as columns separated by tabs.
+// Printer prints records of one kind as they arrive. The format is JSON or CSV. Otherwise it is an
+// aligned table on a terminal, and columns separated by tabs elsewhere.
 type Printer[T any] struct {
 	columns []Column[T]
 	clean   func(cell string) string
@@ -46,8 +46,8 @@ type Printer[T any] struct {
 	none    func() error // prints an empty list; nil: prints nothing
 }
 
-// NewPrinter returns a printer. shape converts a record to what --json prints. A table is aligned page by page, of so
-// many records.
+// NewPrinter returns a printer. shape converts a record to the value that --json prints. A table is
+// aligned in pages of page records.
 func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape func(T) any, page int) *Printer[T] {
 	w := cmd.OutOrStdout()
 	p := &Printer[T]{clean: Plain, End: func() error { return nil }}
@@ -90,7 +90,7 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 		p.row = func(cells []string) error { return line(w, cells) }
 	}
 	first := p.row
-	p.row = func(cells []string) error { // the header comes with the first record, so that a failed command prints none
+	p.row = func(cells []string) error { // the header is printed with the first record, so that a failed command prints no header
 		p.row = first
 		if err := first(header); err != nil {
 			return err
@@ -106,7 +106,7 @@ func NewPrinter[T any](cmd *cobra.Command, o Output, columns []Column[T], shape 
 	return p
 }
 
-// newTable aligns cells that are separated by tabs.
+// newTable returns a writer that aligns cells separated by tabs.
 func newTable(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 0, 8, 2, ' ', 0) }
 
 // PrintRows prints lines of cells in columns.
@@ -116,7 +116,7 @@ func PrintRows(w io.Writer, rows ...[]string) {
 		for i := range row {
 			row[i] = Plain(row[i])
 		}
-		line(table, row) // Flush returns the error
+		line(table, row) // Flush returns the errors of writes
 	}
 	table.Flush()
 }
@@ -145,9 +145,10 @@ func (p *Printer[T]) Print(v T) error {
 	return p.row(cells)
 }
 
-// PrintAll prints every record of a sequence. When the sequence fails, it prints the records before the failure, and
-// the error of a list of which some were printed has [ExitPartial], or [ExitInterrupted]. An error that has it
-// already comes at the end of a list.
+// PrintAll prints every record of a sequence. If the sequence fails, PrintAll prints the records
+// before the failure. If some records were printed, the exit code of the error is [ExitPartial], or
+// [ExitInterrupted] after a signal. An error that already has such an exit code occurs only at the
+// end of a list.
 func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	printed := 0
 	for record, err := range records {
@@ -177,7 +178,7 @@ func PrintAll[T any](p *Printer[*T], records iter.Seq2[*T, error]) error {
 	return p.End()
 }
 
-// PrintItems prints records that --json prints as they are.
+// PrintItems prints records that --json prints unchanged.
 func PrintItems[T any](cmd *cobra.Command, o Output, columns []Column[T], items []T) error {
 	p := NewPrinter(cmd, o, columns, func(v T) any { return v }, len(items))
 	for _, item := range items {
@@ -193,8 +194,8 @@ func line(w io.Writer, cells []string) error {
 	return err
 }
 
-// csvCell returns a cell that no spreadsheet reads as a formula, and that cannot move the cursor of a terminal or
-// turn text around.
+// csvCell returns a cell that no spreadsheet reads as a formula. The cell cannot move the cursor of
+// a terminal or change the direction of text.
 func csvCell(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {

@@ -4,5 +4,6 @@ package cli
 
 import "io/fs"
 
-// othersMayChange is for systems whose files show who may change them.
+// othersMayChange is implemented on systems whose files show who may change them; here it reports
+// false.
 func othersMayChange(fs.FileInfo) bool { return false }

@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// othersMayChange reports whether a user other than this one and root owns a regular file, or may write to it. As for
-// ssh, a group may write if its number is that of the owner: such a group is the owner's alone.
+// othersMayChange reports whether a user other than this one and root owns a regular file, or may
+// write to it. As for ssh, a group may write if its id is equal to the owner's id, because such a
+// group has only the owner as a member.
 func othersMayChange(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.Mode().IsRegular() {

@@ -10,12 +10,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Progress shows on stderr how far a command has come: as a bar on a terminal, as lines elsewhere.
+// Progress shows the progress of a command on stderr: as a bar on a terminal, and as lines
+// elsewhere.
 type Progress struct {
 	w     io.Writer
-	verb  string // in the past tense: reminded, sent
+	verb  string // verb in the past tense, such as reminded or sent
 	total int
-	bar   *progressbar.ProgressBar // nil elsewhere than on a terminal
+	bar   *progressbar.ProgressBar // nil unless stderr is a terminal
 
 	mu       sync.Mutex
 	tried    int
@@ -35,7 +36,7 @@ func NewProgress(w io.Writer, verb string, total int) *Progress {
 	return p
 }
 
-// Tell notes that one more item was tried, and calls print to write its outcome without disturbing the bar.
+// Tell counts one more item, and calls print to write its outcome without disturbing the bar.
 func (p *Progress) Tell(print func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,14 +54,15 @@ func (p *Progress) Say(text string) {
 	fmt.Fprintln(p.w, text)
 }
 
-// At notes that n in all are done.
+// At sets the number of finished items to n.
 func (p *Progress) At(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.show(min(n, p.total))
 }
 
-// show draws the bar, or prints a line when one is due or it is the last.
+// show draws the bar. Without a bar it prints a line if enough time has passed or if this is the
+// last item.
 func (p *Progress) show(tried int) {
 	p.tried = tried
 	switch due := time.Since(p.reported) >= betweenLines || tried == p.total; {
@@ -85,8 +87,8 @@ func (p *Progress) End() {
 	p.hide()
 }
 
-// Interrupts prints a line when ctx ends, because a call under way may still take a while. The caller calls stop
-// before End.
+// Interrupts prints a line when ctx ends, because the running call may still take a while. The
+// caller calls stop before End.
 func (p *Progress) Interrupts(ctx context.Context) (stop func()) {
 	said := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {

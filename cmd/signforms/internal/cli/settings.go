@@ -13,12 +13,13 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Settings is the file that --settings names. It holds no key, only where each key is.
+// Settings is the content of the file that --settings names. It contains no keys, only the location
+// of each key.
 type Settings struct {
-	Default  string             `json:"default,omitempty"` // the account that is used when none is named
+	Default  string             `json:"default,omitempty"` // the account that is used if no account is named
 	Accounts map[string]Account `json:"accounts"`
 
-	folder string // of the file
+	folder string // folder of the settings file
 }
 
 // Account is one account at a service.
@@ -29,13 +30,15 @@ type Account struct {
 	Endpoints map[signforms.Operation]signforms.Endpoint `json:"endpoints,omitempty"`
 }
 
-// KeySource says where an API key is: exactly one of its fields is set, as ReadSettings checks.
+// KeySource is the location of an API key. Exactly one of its fields is set, which ReadSettings
+// checks.
 type KeySource struct {
-	File     string `json:"file,omitempty"` // a relative path begins at the folder of the settings
+	File     string `json:"file,omitempty"` // a relative path is relative to the folder of the settings file
 	Variable string `json:"variable,omitempty"`
 }
 
-// UnmarshalJSON refuses anything but the two sources, and does not repeat what it refuses: it may be a key.
+// UnmarshalJSON refuses everything except the two sources. Its error does not contain the refused
+// text, because that may be a key.
 func (k *KeySource) UnmarshalJSON(text []byte) error {
 	type plain KeySource
 	if err := DecodeJSON(string(text), (*plain)(k)); err != nil {
@@ -53,7 +56,7 @@ func (k KeySource) check() error {
 	return nil
 }
 
-// String says where the key is.
+// String returns the location of the key.
 func (k KeySource) String() string {
 	if k.File != "" {
 		return "file " + k.File
@@ -61,7 +64,7 @@ func (k KeySource) String() string {
 	return "variable " + k.Variable
 }
 
-// Read returns the key. A file that others on this machine can read is named on stderr.
+// Read returns the key. If others on this machine can read the file, a line on stderr says so.
 func (k KeySource) Read(stderr io.Writer) (string, error) {
 	if k.File != "" {
 		return Secret(stderr, k.File, "")
@@ -72,21 +75,22 @@ func (k KeySource) Read(stderr io.Writer) (string, error) {
 	return "", UsageError("the variable %s, which should hold the API key, is empty", k.Variable)
 }
 
-// DefaultSettings is the file of settings that is read when no other is named, in the folder where the system keeps
-// the settings of the user's programs. It is empty when there is no such folder.
+// DefaultSettings returns the path of the settings file that is read if no other is named. It is in
+// the folder where the system keeps the settings of the user's programs. The path is empty if there
+// is no such folder.
 func DefaultSettings() string {
 	return UserFile("accounts.json", "XDG_CONFIG_HOME", ".config")
 }
 
-// ReadSettings reads a settings file. It refuses unknown names, accounts that cannot work, and a file that others may
-// write or own: they could have the key sent to themselves. Its error matches [fs.ErrNotExist] when there is no such
-// file.
+// ReadSettings reads a settings file. It refuses unknown names and unusable accounts. It also
+// refuses a file that others own or may write to, because they could have the key sent to
+// themselves. If the file does not exist, the error matches [fs.ErrNotExist].
 func ReadSettings(path string) (s Settings, err error) {
 	text, err := ReadFile(path, 1<<20)
 	if err != nil {
 		return s, UsageError("%w", err)
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as editors on Windows write it
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // editors on Windows write a byte order mark
 	if info, err := os.Stat(path); err == nil && othersMayChange(info) {
 		return s, UsageError("%s: another user of this machine may write to it or owns it, and so may change where "+
 			"your key is sent:"+
@@ -107,9 +111,10 @@ func ReadSettings(path string) (s Settings, err error) {
 	return s, nil
 }
 
-// check refuses what no client would take: also an address with a password, which would be shown.
+// check refuses settings that no client would accept. It also refuses an address with a password,
+// which would be displayed.
 func (a Account) check() error {
-	if err := a.APIKey.check(); err != nil { // it may not be there at all
+	if err := a.APIKey.check(); err != nil { // apiKey may be missing
 		return err
 	}
 	_, err := signforms.New(a.BaseURL, "key", &signforms.Options{WorkspaceID: a.Workspace, Endpoints: a.Endpoints})
@@ -119,8 +124,8 @@ func (a Account) check() error {
 	return err
 }
 
-// Current returns the name of the account that is used when none is named: the default, or the only one. It is empty
-// without one.
+// Current returns the name of the account that is used if no account is named: the default account,
+// or the only account. It is empty if there is neither.
 func (s Settings) Current() string {
 	names := slices.Collect(maps.Keys(s.Accounts))
 	if s.Default == "" && len(names) == 1 {
@@ -129,7 +134,7 @@ func (s Settings) Current() string {
 	return s.Default
 }
 
-// Account returns the account of a name. The path of its key does not depend on the folder of the settings.
+// Account returns the account with this name. The path of its key is absolute.
 func (s Settings) Account(name string) (Account, error) {
 	names := slices.Sorted(maps.Keys(s.Accounts))
 	a, found := s.Accounts[name]

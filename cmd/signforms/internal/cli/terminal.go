@@ -57,13 +57,14 @@ func isTerminal(stream any) bool {
 	return is
 }
 
-// Moves reports whether w is a terminal on which the cursor may be moved: not with TERM=dumb, nor with NO_COLOR,
-// whose users want no escape sequences.
+// Moves reports whether w is a terminal on which the cursor may be moved. It reports false with
+// TERM=dumb, and with NO_COLOR, whose users want no escape sequences.
 func Moves(w io.Writer) bool {
 	return isTerminal(w) && os.Getenv("TERM") != "dumb" && os.Getenv("NO_COLOR") == ""
 }
 
-// Confirm asks on a terminal whether to go on. It returns an error without a terminal, or when the answer is not yes.
+// Confirm asks on a terminal whether to continue. It returns an error if there is no terminal or
+// the user does not type yes.
 func Confirm(cmd *cobra.Command, question string) error {
 	answer, err := Ask(cmd, question+" Go on? [y/N] ", "--yes; "+question)
 	if err != nil {
@@ -75,7 +76,8 @@ func Confirm(cmd *cobra.Command, question string) error {
 	return nil
 }
 
-// Ask asks on a terminal for a line. Without a terminal it returns an error that names the flag to use instead.
+// Ask asks the user for a line on a terminal. Without a terminal it returns an error that names the
+// flag to use instead.
 func Ask(cmd *cobra.Command, question, flag string) (string, error) {
 	_, shown := terminal(cmd.ErrOrStderr())
 	if _, typed := terminal(cmd.InOrStdin()); !shown || !typed {
@@ -85,8 +87,8 @@ func Ask(cmd *cobra.Command, question, flag string) (string, error) {
 	return readAnswer(cmd.Context(), cmd.InOrStdin())
 }
 
-// readAnswer reads a line from a terminal. When ctx ends first, the read stays blocked until the program ends,
-// because a read from a terminal cannot be interrupted.
+// readAnswer reads a line from a terminal. If ctx ends first, readAnswer returns, but the read
+// stays blocked until the program ends, because a read from a terminal cannot be interrupted.
 func readAnswer(ctx context.Context, r io.Reader) (string, error) {
 	type answer struct {
 		text string

@@ -8,7 +8,8 @@ import (
 	"unicode"
 )
 
-// Plain makes foreign text safe for one line of a terminal. Control characters could move the cursor or hide text.
+// Plain makes text from elsewhere safe for one line of a terminal. Control characters could move
+// the cursor or hide text.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) && r != zeroWidthJoiner && r != zeroWidthNonJoiner {
@@ -18,13 +19,13 @@ func Plain(s string) string {
 	}, s)
 }
 
-// The joiners choose shapes of letters, and make one emoji of several.
+// The joiners select the shapes of letters, and combine several emoji into one.
 const (
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Count returns a number with its word, as in 1 document or 2 documents.
+// Count returns a number with its noun, such as 1 document or 2 documents.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -32,7 +33,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprint(n, " ", many)
 }
 
-// Time returns a time as commands print it, in UTC; "" for a time that is not known.
+// Time returns a time in the format of commands, in UTC. An unknown time is "".
 func Time(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -40,7 +41,7 @@ func Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// ShownURL returns an address without its password.
+// ShownURL returns a URL without its password.
 func ShownURL(text string) string {
 	if u, err := url.Parse(text); err == nil {
 		return u.Redacted()

@@ -6,8 +6,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// client returns a client of the server. It has a reminder budget of its own, so that the service itself refuses what
-// is too much.
+// client returns a client of the server. Each client has its own reminder budget, so that the
+// service itself refuses reminders beyond the limit.
 func (c *console) client() (*signforms.Client, error) {
 	return signforms.New(c.server.URL, c.server.APIKey, &signforms.Options{
 		WorkspaceID: c.server.WorkspaceID, Transport: c.server.HTTPClient().Transport, Endpoints: c.options.Endpoints,

@@ -20,7 +20,7 @@ func (c *console) clock(*http.Request) (page, error) {
 	return page{Title: "Clock", name: "clock", Live: "clock,delivery", Data: clockView{Now: c.server.Now(), Pending: c.rows(pending)}}, nil
 }
 
-// maxAdvance is how far one press of the button can move the clock.
+// maxAdvance is the longest time by which one press of the button can move the clock.
 const maxAdvance = 366 * 24 * time.Hour
 
 func (c *console) advance(r *http.Request) (string, error) {
@@ -31,7 +31,7 @@ func (c *console) advance(r *http.Request) (string, error) {
 	return done("clock", "advanced"), c.server.Advance(r.Context(), d)
 }
 
-// duration reads a duration of Go, or days as in 3d.
+// duration reads a Go duration, or days such as 3d.
 func duration(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	d, err := time.ParseDuration(text)

@@ -28,23 +28,25 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Prefix is where the console is served.
+// Prefix is the path of the console.
 const Prefix = "/_/"
 
-// maxBody bounds a submitted form, in bytes: a PDF, and room for everything else.
+// maxBody is the maximum size of a submitted form, in bytes. It has room for a PDF and for
+// everything else.
 const maxBody = pdf.MaxSize + 4<<20
 
 // Options are the settings of New.
 type Options struct {
 	PublicURL string                                     // the URL in clients, links and payloads
 	Events    string                                     // path of the stream of events
-	Base      string                                     // path of the console in a browser, with a slash at both ends; default Prefix, where New serves it in any case
-	Data      string                                     // where the state is kept, as shown to people
-	Endpoints map[signforms.Operation]signforms.Endpoint // for a client of the server
-	Profile   []string                                   // readings of the interface that differ from the default, as in page-size=25
+	Base      string                                     // path of the console in the browser, with a slash at both ends; default Prefix, at which New always serves it
+	Data      string                                     // location of the state, as shown to people
+	Endpoints map[signforms.Operation]signforms.Endpoint // endpoints for a client of the server
+	Profile   []string                                   // settings of the profile that differ from the default, such as page-size=25
 	Logger    *slog.Logger
 
-	// Workspaces, unless nil, returns the consoles of all workspaces of the program, this one's included.
+	// Workspaces, unless nil, returns the consoles of all workspaces of the program, including this
+	// one.
 	Workspaces func() []Workspace
 
 	// Reset empties the sandbox and adds the records of its seed again.
@@ -72,7 +74,7 @@ var streamJS string
 //go:embed static/editor.js
 var editorJS string
 
-// templates are read when they are first used: most commands of the program show no page.
+// templates are read on first use, because most commands of the program show no page.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(look.Functions).Funcs(functions).ParseFS(templateFiles, "templates/*.html"))
 })
@@ -82,29 +84,29 @@ var assetPath = Prefix + "assets/" + look.Version(assets.Version(), look.Style, 
 type console struct {
 	server  *refserver.Server
 	options Options
-	own     *template.Template // templates, with the address of this console
+	own     *template.Template // templates with the URL of this console
 }
 
 // page is one page of the console.
 type page struct {
 	Title string
-	name  string // of the template
-	New   string // the label of the button that adds a record; without one there is no button
-	Live  string // the events after which the page is fetched again, separated by commas
+	name  string // name of the template
+	New   string // label of the button that adds a record; empty: there is no button
+	Live  string // events after which the browser fetches the page again, separated by commas
 	Data  any
 }
 
-// frame is what every template gets.
+// frame is the data for every template.
 type frame struct {
 	page
 	Assets, Events, Self, Section string
-	First                         string // the address of the first workspace's console
+	First                         string // URL of the first workspace's console
 	Problem, Done                 string
 	Workspaces                    []Workspace
-	Entered                       url.Values // what was refused
+	Entered                       url.Values // the refused input
 }
 
-// Was returns what was entered as an input, or otherwise before anything was.
+// Was returns the entered value of an input. If nothing was entered yet, it returns otherwise.
 func (f frame) Was(name, otherwise string) string {
 	if f.Entered == nil {
 		return otherwise
@@ -112,10 +114,10 @@ func (f frame) Was(name, otherwise string) string {
 	return f.Entered.Get(name)
 }
 
-// A show makes a page. An act does something and returns the address of the next page.
+// A show makes a page. An act executes an action and returns the URL of the next page.
 type (
 	show func(*console, *http.Request) (page, error)
-	act  func(*console, *http.Request) (next string, err error) // next is below the console's address
+	act  func(*console, *http.Request) (next string, err error) // next is relative to the console's URL
 )
 
 // errNoSuchRecord is the error of a page whose record is unknown.
@@ -152,7 +154,7 @@ func (c *console) pages() *http.ServeMux {
 	}
 	for _, a := range acts {
 		mux.HandleFunc("POST "+Prefix+a.pattern, func(w http.ResponseWriter, r *http.Request) { c.act(w, r, a.do, a.show) })
-		if shows[a.pattern] == nil { // where a login or a reload leads after the act was refused
+		if shows[a.pattern] == nil { // the page that a login or a reload shows after the act was refused
 			mux.HandleFunc("GET "+Prefix+a.pattern, func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, c.options.Base+strings.TrimPrefix(path.Dir(r.URL.EscapedPath()), Prefix), http.StatusSeeOther)
 			})
@@ -221,7 +223,7 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	r = r.WithContext(context.WithoutCancel(r.Context())) // a client that hangs up does not leave it half done
+	r = r.WithContext(context.WithoutCancel(r.Context())) // if the client hangs up, the act still runs to its end
 	next, err := do(c, r)
 	if err != nil {
 		c.show(w, r, again, http.StatusUnprocessableEntity, sentence(err))
@@ -230,7 +232,7 @@ func (c *console) act(w http.ResponseWriter, r *http.Request, do act, again show
 	http.Redirect(w, r, c.options.Base+next, http.StatusSeeOther)
 }
 
-// doneWith is done for a record whose PDF was uploaded.
+// doneWith is like done, for a record whose PDF was uploaded.
 func doneWith(page, what string, content pdf.Content) string {
 	if content.Signed {
 		what += "-signed"
@@ -238,12 +240,14 @@ func doneWith(page, what string, content pdf.Content) string {
 	return done(page, what)
 }
 
-// done returns the address, below the console's, of a page that says what was done.
+// done returns the URL, relative to the console's, of a page with a sentence about the executed
+// action.
 func done(page, what string) string {
 	return page + "?" + url.Values{"done": {what}, "at": {strconv.FormatInt(time.Now().Unix(), 10)}}.Encode()
 }
 
-// justDone returns the sentence about what was done within the last minute. A page that is shown again later has none.
+// justDone returns the sentence about an action that was executed within the last minute. A page
+// that is shown again later has no such sentence.
 func justDone(q url.Values) string {
 	at, err := strconv.ParseInt(q.Get("at"), 10, 64)
 	if since := time.Since(time.Unix(at, 0)); err != nil || since < -time.Second || since > time.Minute {
@@ -252,7 +256,8 @@ func justDone(q url.Values) string {
 	return sayings[q.Get("done")]
 }
 
-// sayings holds the sentences that a page may show after an action. A link cannot make a page show any other text.
+// sayings has the sentences that a page may show after an action. A link cannot make a page show
+// any other text.
 var sayings = map[string]string{
 	"added": "It was added.", "changed": "It was changed. Documents already sent stay as they were.", "sent": "It was sent.", "viewed": "The signer has viewed the document.", "signed": "The signer has signed.",
 	"added-signed": "It was added. " + pdf.SignedNotice, "changed-signed": "It was changed. " + pdf.SignedNotice, "sent-signed": "It was sent. " + pdf.SignedNotice,
@@ -276,7 +281,7 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 		}
 	}
 	if problem != "" {
-		p.Live = "" // fetched again, the page would lose it, and what somebody entered
+		p.Live = "" // if the page were fetched again, this message and the user's input would be lost
 	}
 	section, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, Prefix), "/")
 	f := frame{
@@ -294,7 +299,7 @@ func (c *console) show(w http.ResponseWriter, r *http.Request, show show, status
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = out.WriteTo(w) // fails only when the client has gone
+	_, _ = out.WriteTo(w) // WriteTo fails only if the client has gone
 }
 
 // labels are the words of the pages for inputs that errors name.

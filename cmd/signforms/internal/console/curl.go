@@ -8,9 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// curl writes a request as a command for a POSIX shell. The API key is the variable SIGNFORMS_API_KEY, whatever the
-// header has. It is empty for a HEAD with a body, which curl cannot send, and for a request that is not all text: a
-// terminal obeys control characters while they are pasted.
+// curl writes a request as a curl command for a POSIX shell. The API key is the variable
+// SIGNFORMS_API_KEY, whatever the header contains.
+//
+// curl returns an empty text for a HEAD with a body, which the program curl cannot send. It also
+// returns an empty text for a request that is not all text, because a terminal interprets control
+// characters in pasted text.
 func curl(method, address string, h http.Header, body []byte) string {
 	word := method
 	if strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
@@ -21,7 +24,7 @@ func curl(method, address string, h http.Header, body []byte) string {
 		if len(body) > 0 {
 			return ""
 		}
-		lines[0] = "curl --head " + shellQuote(address) // -X HEAD waits for a body
+		lines[0] = "curl --head " + shellQuote(address) // with -X HEAD, curl would wait for a body
 	}
 	if strings.ContainsAny(address, "[]{}") {
 		lines = append(lines, "--globoff")
@@ -36,7 +39,7 @@ func curl(method, address string, h http.Header, body []byte) string {
 			case name == "X-Api-Key":
 				lines = append(lines, `-H "x-api-key: $SIGNFORMS_API_KEY"`)
 			case value == "":
-				lines = append(lines, "-H "+shellQuote(name+";")) // with a colon curl would send none
+				lines = append(lines, "-H "+shellQuote(name+";")) // with a colon, curl would not send the header
 			default:
 				lines = append(lines, "-H "+shellQuote(name+": "+value))
 			}
@@ -44,7 +47,7 @@ func curl(method, address string, h http.Header, body []byte) string {
 	}
 	if len(body) > 0 {
 		if len(h["Content-Type"]) == 0 {
-			lines = append(lines, "-H 'Content-Type:'") // that of an HTML form otherwise
+			lines = append(lines, "-H 'Content-Type:'") // otherwise curl sends the type of an HTML form
 		}
 		lines = append(lines, "--data-raw "+shellQuote(string(body)))
 	}
@@ -55,5 +58,5 @@ func curl(method, address string, h http.Header, body []byte) string {
 	return command
 }
 
-// shellQuote returns a text as one word for a shell.
+// shellQuote returns a text quoted as one word for a shell.
 func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

@@ -17,13 +17,13 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// pageSize is how many records a list shows at once.
+// pageSize is how many records a list shows on one page.
 const pageSize = 50
 
 // documentList is a page of documents.
 type documentList struct {
 	Filter    refserver.DocumentFilter
-	Query     string // as entered
+	Query     string // the query as the user entered it
 	Documents []refserver.DocumentState
 	span
 	Statuses []refserver.Status
@@ -41,7 +41,8 @@ func (c *console) documents(r *http.Request) (page, error) {
 	return page{Title: "Documents", New: "New document", name: "documents", Live: "document", Data: list}, nil
 }
 
-// searched adds to a filter what somebody looks for: part of a name, or with an @ part of a signer's address.
+// searched adds a query to a filter: part of a name or, if the query contains an @, part of a
+// signer's address.
 func searched(f refserver.DocumentFilter, query string) refserver.DocumentFilter {
 	if query = strings.TrimSpace(query); strings.Contains(query, "@") {
 		f.Email = query
@@ -70,7 +71,8 @@ func (c *console) document(r *http.Request) (page, error) {
 	return page{Title: d.Name, name: "document", Live: "document,audit", Data: view}, nil
 }
 
-// documentActs are the buttons of a document. The form of a signer's button holds the signer's id and what was entered.
+// documentActs are the buttons of a document. The form of a signer's button contains the signer's
+// id and the input.
 var documentActs = map[string]struct {
 	done string
 	do   func(c *console, r *http.Request, id string) error
@@ -109,7 +111,7 @@ func (c *console) signer(r *http.Request, documentID string) refserver.Actor {
 	return c.server.Signer(documentID, r.PostFormValue("signer")).From(refserver.Origin{IP: ip, UserAgent: r.UserAgent()})
 }
 
-// sign signs as a signer. It fills in every required field with a sample.
+// sign signs as a signer. It fills in every required field with a sample value.
 func (c *console) sign(r *http.Request, id string) error {
 	d, ok := c.server.FindDocument(id)
 	if !ok {
@@ -190,7 +192,7 @@ func (c *console) addDocument(r *http.Request) (string, error) {
 	return doneWith("documents/"+id, "sent", content), nil
 }
 
-// people reads one person per line. noun is what the page calls them.
+// people reads one person per line. noun is the word of the page for these people.
 func people(text, noun string) (all []refserver.Signer, err error) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line == "" {
@@ -205,7 +207,7 @@ func people(text, noun string) (all []refserver.Signer, err error) {
 	return all, nil
 }
 
-// cutPerson reads "Ann Buyer <ann@example.com>" or an address alone.
+// cutPerson reads "Ann Buyer <ann@example.com>" or only an address.
 func cutPerson(line string) (name, email string, ok bool) {
 	if before, after, found := strings.Cut(line, "<"); found {
 		if line, found = strings.CutSuffix(strings.TrimSpace(after), ">"); !found {
@@ -219,19 +221,20 @@ func cutPerson(line string) (name, email string, ok bool) {
 	return name, line, strings.Contains(line, "@") && !strings.ContainsAny(line, " <>")
 }
 
-// errIncomplete returns why a form with a file could not be read, for the person who sent it.
+// errIncomplete returns an error text for the person who sent a form with a file that could not be
+// read.
 func errIncomplete(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return pdf.ErrTooLarge
 	}
-	if _, full := errors.AsType[*fs.PathError](err); full { // the file that it was to be kept in
+	if _, full := errors.AsType[*fs.PathError](err); full { // the temporary file of the upload
 		return err
 	}
 	return errors.New("the form did not arrive whole: send it again")
 }
 
-// uploaded returns the PDF in a form and its content, or nil and one page when there is none. Its error is a sentence
-// for the person who uploaded the file.
+// uploaded returns the PDF in a form and its content. If the form has no PDF, it returns nil and
+// one page. Its error is a sentence for the person who uploaded the file.
 func (c *console) uploaded(r *http.Request) (data []byte, content pdf.Content, err error) {
 	file, header, err := r.FormFile("pdf")
 	switch {
@@ -267,7 +270,7 @@ func (c *console) contentOf(ctx context.Context, data []byte) (pdf.Content, erro
 	}
 	found, err := c.options.Inspect(ctx, data)
 	if reason := pdf.Refusal(err); reason != nil {
-		return found, reason // without the parser's message, which does not help the person who uploaded the file
+		return found, reason // leaves out the parser's message, which does not help the person who uploaded the file
 	}
 	if err != nil {
 		return found, fmt.Errorf("the PDF could not be checked: %w", err)
@@ -291,6 +294,6 @@ func (c *console) file(read func(ctx context.Context, id string) ([]byte, error)
 		}
 		look.SecureFile(w.Header())
 		w.Header().Set("Content-Type", "application/pdf")
-		_, _ = w.Write(data) // fails only when the client has gone
+		_, _ = w.Write(data) // Write fails only if the client has gone
 	}
 }

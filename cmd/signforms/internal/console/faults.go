@@ -10,8 +10,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// preset is a fault that testers often need. Its button sets the fault as it is. The form below the buttons offers what
-// happens, for another operation or webhook and another number of times.
+// preset is a fault that testers often need. Its button sets the fault unchanged. The form below
+// the buttons sets the same failure for another operation or webhook, and for another number of
+// times.
 type preset struct {
 	Key, Button, What string
 	fault             refserver.Fault
@@ -55,7 +56,7 @@ type faultsView struct {
 
 type faultRow struct {
 	refserver.ActiveFault
-	URL string // of the webhook that it is for
+	URL string // URL of the webhook to which the preset applies
 }
 
 func (c *console) faults(*http.Request) (page, error) {
@@ -74,7 +75,8 @@ func (c *console) faults(*http.Request) (page, error) {
 	return page{Title: "Faults", name: "faults", Live: "fault,request,delivery", Data: view}, nil
 }
 
-// addFault sets a preset as it is, or, with a number of times, as the form says.
+// addFault sets a preset. If the form has a number of times, the form's settings replace those of
+// the preset.
 func (c *console) addFault(r *http.Request) (string, error) {
 	kind := r.PostFormValue("kind")
 	times, err := strconv.Atoi(r.PostFormValue("times"))

@@ -45,7 +45,7 @@ func (c *console) addForm(r *http.Request) (string, error) {
 	return done("forms/"+id, "added"), nil
 }
 
-// kinds holds the marks that may follow a question, and the kinds that they stand for.
+// kinds has the marks that may follow a question, and the kind that each mark means.
 var kinds = map[string]refserver.QuestionKind{
 	"[long]": refserver.LongTextQuestion, "[date]": refserver.DateQuestion, "[checkbox]": refserver.CheckboxQuestion,
 }
@@ -86,7 +86,7 @@ func (c *console) submitForm(r *http.Request) (string, error) {
 	return done("forms/"+f.ID, "submitted"), nil
 }
 
-// sendForm calls the API as a client does.
+// sendForm sends the form through the API, as a client does.
 func (c *console) sendForm(r *http.Request) (string, error) {
 	p := signforms.FormSendParams{FormID: r.PathValue("id")}
 	receivers, err := people(r.PostFormValue("receivers"), "receiver")

@@ -19,7 +19,7 @@ import (
 
 // functions are the functions that templates can call.
 var functions = template.FuncMap{
-	"base":      func() string { return Prefix }, // New replaces it
+	"base":      func() string { return Prefix }, // New replaces this function
 	"at":        at,
 	"precisely": func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") },
 	"body":      body,
@@ -41,8 +41,8 @@ var functions = template.FuncMap{
 	"url":       func(l refserver.Link) string { return string(l) }, // a template prints a link as "[redacted]"
 }
 
-// sections are the entries of the menu. In lower case they are the paths of their pages, except for the first, and
-// their icons.
+// sections are the entries of the menu. In lower case, an entry is the path of its page, except for
+// the first entry, and the name of its icon.
 var sections = []string{"Overview", "Documents", "Templates", "Forms", "Webhooks", "Deliveries", "Requests", "Messages", "Clock", "Faults", "Settings"}
 
 // fieldKinds returns the kinds of fields of a template.
@@ -61,7 +61,7 @@ func dict(pairs ...any) map[string]any {
 	return m
 }
 
-// at formats a time. The zero time is a dash.
+// at formats a time. It formats the zero time as a dash.
 func at(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -69,19 +69,21 @@ func at(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// name shows a text that somebody chose. Its direction does not reach what stands around it.
+// name shows a text that a person chose. The writing direction of the text does not affect the text
+// around it.
 func name(text string) template.HTML {
 	return template.HTML("<bdi>" + template.HTMLEscapeString(escaped(text)) + "</bdi>")
 }
 
-// first shows the first word of a name, at most 30 characters of it.
+// first shows the first word of a name, at most 30 characters.
 func first(text string) template.HTML {
 	words := append(strings.Fields(text), "this signer")
 	short := []rune(words[0])
 	return name(string(short[:min(len(short), 30)]))
 }
 
-// escaped replaces the characters that hide how a text is spelt by their escapes in Go. Tabs and line breaks stay.
+// escaped replaces each character that can hide the spelling of a text with its Go escape. Tabs and
+// line breaks stay.
 func escaped(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -95,12 +97,14 @@ func escaped(text string) string {
 	return out.String()
 }
 
-// hides reports whether a character can hide how a text is spelt: a control character, or one that turns its direction.
+// hides reports whether a character can hide the spelling of a text: a control character, or a
+// character that changes the writing direction.
 func hides(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// events shows names of events, which break into lines after underscores only. names is one name or a list of them.
+// events shows names of events, in which lines break only after underscores. names is one name or a
+// list of names.
 func events(names any) template.HTML {
 	text, isList := names.([]string)
 	if !isList {
@@ -109,7 +113,7 @@ func events(names any) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(strings.Join(text, ", ")), "_", "_<wbr>"))
 }
 
-// statusWord returns what the pages call a status.
+// statusWord returns the word of the pages for a status.
 func statusWord(status any) string {
 	if status == refserver.DeliveryDead {
 		return "given up"
@@ -120,7 +124,7 @@ func statusWord(status any) string {
 // shownBody is how many bytes of a body a page shows.
 const shownBody = 16 << 10
 
-// body formats a body: JSON is indented, and for bytes that are not text only the size is shown.
+// body formats a body. It indents JSON. For bytes that are not text, it shows only the size.
 func body(data []byte) string {
 	if len(data) == 0 {
 		return "(empty)"
@@ -150,7 +154,7 @@ func header(h http.Header) string {
 	return strings.Join(lines, "\n")
 }
 
-// class returns the CSS class for the colour of a status, of any kind of record.
+// class returns the CSS class for the colour of a status. The record may be of any kind.
 func class(status any) string {
 	switch strings.ToLower(fmt.Sprint(status)) {
 	case "signed", "paid", "delivered", "enabled", "made":

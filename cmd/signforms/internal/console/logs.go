@@ -16,8 +16,8 @@ type deliveryList struct {
 	Deliveries []deliveryRow
 }
 
-// deliveryRow is a delivery with the URL of its webhook and a link to its document or form. Both are empty once these
-// are deleted.
+// deliveryRow is a delivery with the URL of its webhook and a link to its document or form. The URL
+// and the link are empty after their record was deleted.
 type deliveryRow struct {
 	refserver.Delivery
 	URL, Name, Path string
@@ -47,7 +47,7 @@ func (c *console) deliveries(r *http.Request) (page, error) {
 	return page{Title: "Deliveries", name: "deliveries", Live: "delivery", Data: list}, nil
 }
 
-// attemptView is an attempt with a command that repeats it.
+// attemptView is an attempt with a curl command that repeats it.
 type attemptView struct {
 	refserver.Attempt
 	Curl string
@@ -70,7 +70,8 @@ func (c *console) delivery(r *http.Request) (page, error) {
 	return page{Title: "Delivery", name: "delivery", Live: "delivery", Data: view}, nil
 }
 
-// sentBody returns what an attempt sent: its own body if a fault changed it, otherwise the delivery's.
+// sentBody returns the body of an attempt: its own body if a fault changed it, and otherwise the
+// body of the delivery.
 func sentBody(a refserver.Attempt, d refserver.Delivery) []byte {
 	if a.Body != nil {
 		return a.Body

@@ -7,7 +7,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// overviewView is the first page: how a client connects, and how many records there are.
+// overviewView is the data of the first page: how to connect a client, and the numbers of records.
 type overviewView struct {
 	URL, APIKey, WorkspaceID   string
 	Examples                   []example
@@ -32,7 +32,7 @@ func (c *console) overview(*http.Request) (page, error) {
 	return page{Title: "Sandbox", name: "overview", Live: "document,delivery,template,form,webhook", Data: view}, nil
 }
 
-// examples list the documents in three languages.
+// examples returns programs in three languages that list the documents.
 func (c *console) examples() []example {
 	return []example{
 		{"Shell", "curl -H \"x-api-key: " + c.server.APIKey + "\" " + c.options.PublicURL + "/get-documents"},

@@ -10,15 +10,15 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// hidden is what the request log has in place of a secret.
+// hidden is the text that replaces a secret in the request log.
 const hidden = "(hidden)"
 
-// keptAnswer is how many bytes of an answer's body the request log keeps.
+// keptAnswer is how many bytes of a response's body the request log keeps.
 const keptAnswer = 4 << 10
 
-// span says which part of a list a page shows.
+// span is the part of a list that a page shows.
 type span struct {
-	Total, First, Last int // the positions of what is shown, from 1
+	Total, First, Last int // the number of records, and the positions of the first and last one shown, from 1
 	Previous, Next     int // offsets of these pages; -1: none
 }
 
@@ -33,7 +33,7 @@ func spanOf(offset, shown, total int) span {
 	return s
 }
 
-// offsetIn returns where a page of a list begins. Text that is not a number means the first page.
+// offsetIn returns the offset of a page of a list. Text that is not a number means the first page.
 func offsetIn(q url.Values) int {
 	offset, _ := strconv.Atoi(q.Get("offset"))
 	return max(offset, 0)
@@ -56,7 +56,7 @@ func (c *console) requests(r *http.Request) (page, error) {
 	return page{Title: "Requests", name: "requests", Live: "request", Data: list}, nil
 }
 
-// rules are what refuses a request, as of [refserver.Request].Rule, in words.
+// rules are the descriptions of the rules that refuse requests, by [refserver.Request].Rule.
 var rules = map[string]string{
 	"path": "No operation has this path.", "method": "The operation has another method.", "api key": "The API key is missing or wrong.",
 	"workspace": "The header workspaceid names another workspace than that of the API key.", "limit": "There were too many reminders.",
@@ -64,7 +64,7 @@ var rules = map[string]string{
 	"exists": "The record does not exist.", "status": "The record's status does not allow it.", "storage": "The change could not be saved.",
 }
 
-// requestView is one request. Its secrets are not shown.
+// requestView is one request. It contains no secrets.
 type requestView struct {
 	refserver.Request
 	Why                       string // the rule that refused it, in words
@@ -85,7 +85,7 @@ func (c *console) request(r *http.Request) (page, error) {
 	if query := cmp.Or(q.RawQuery, q.Query.Encode()); query != "" {
 		address += "?" + query
 	}
-	hide := func(text string) string { return strings.ReplaceAll(text, c.server.APIKey, hidden) } // wherever the client has put it
+	hide := func(text string) string { return strings.ReplaceAll(text, c.server.APIKey, hidden) } // hides the key, wherever the client has put it
 	view := requestView{
 		Request: q, Why: rules[q.Rule], Headers: hide(header(q.Header)), Inputs: hide(inputs(q)), Sent: hide(body(q.Body)), BodyCut: int64(len(q.Body)) < q.BodySize,
 		AnswerCut:     len(q.Answer) == keptAnswer,
@@ -94,7 +94,8 @@ func (c *console) request(r *http.Request) (page, error) {
 	return page{Title: q.Method + " " + q.Path, name: "request", Data: view}, nil
 }
 
-// inputs formats a query, one input on each line. One of which a part could not be read is shown as it was sent.
+// inputs formats a query, one input on each line. A query with an unreadable part is shown as it
+// was sent.
 func inputs(q refserver.Request) string {
 	return cmp.Or(strings.ToValidUTF8(q.RawQuery, "\ufffd"), header(http.Header(q.Query)))
 }

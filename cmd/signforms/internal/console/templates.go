@@ -58,25 +58,25 @@ func (c *console) sendCurl(t refserver.TemplateState) string {
 	}
 	body, err := json.Marshal(in)
 	if err != nil {
-		return "" // cannot happen for strings
+		return "" // cannot happen: in has only strings
 	}
 	return curl("POST", c.options.PublicURL+"/pdf-template-lambda", http.Header{
 		"Content-Type": {"application/json"}, "X-Api-Key": {""},
 	}, body)
 }
 
-// editView is what the editor of templates shows.
+// editView is the data that the editor of templates shows.
 type editView struct {
 	Name, Fields, Seen string // the fields are a list of [refserver.TemplateField] in JSON; Seen is [refserver.TemplateState].UpdatedAt
 	Order              bool
 	Roles              []refserver.Role
-	PDF                string // where the template's own is, or an empty page
+	PDF                string // URL of the template's PDF, or of an empty page
 	HasPDF             bool
 }
 
 func (c *console) newTemplate(r *http.Request) (page, error) {
 	view := entered(r)
-	for len(view.Roles) < 2 { // without a script, no others can be added
+	for len(view.Roles) < 2 { // without JavaScript, the user cannot add more
 		view.Roles = append(view.Roles, refserver.Role{})
 	}
 	view.PDF = c.options.Base + "templates/new/document.pdf"
@@ -100,7 +100,7 @@ func (c *console) editTemplate(r *http.Request) (page, error) {
 	return page{Title: "Edit " + t.Name, name: "edit-template", Data: view}, nil
 }
 
-// entered returns what a person entered.
+// entered returns the user's input.
 func entered(r *http.Request) editView {
 	return editView{
 		Name: r.PostForm.Get("name"), Fields: r.PostForm.Get("fields"), Seen: r.PostForm.Get("seen"), Order: r.PostForm.Get("order") == "true", Roles: enteredRoles(r),
@@ -118,8 +118,8 @@ func enteredRoles(r *http.Request) (roles []refserver.Role) {
 	return roles
 }
 
-// enteredTemplate reads the form of the editor.
-// kept is the PDF that the template has unless another one was chosen; nil: an empty page.
+// enteredTemplate reads the form of the editor. kept is the current PDF of the template, which is
+// used if the user chose no other PDF; nil means an empty page.
 func (c *console) enteredTemplate(r *http.Request, kept []byte) (t refserver.Template, content pdf.Content, err error) {
 	if err := r.ParseMultipartForm(maxBody); err != nil {
 		return t, content, errIncomplete(err)
@@ -191,7 +191,7 @@ func (c *console) changeTemplate(r *http.Request) (string, error) {
 	return doneWith("templates/"+old.ID, "changed", content), nil
 }
 
-// sendTemplate calls the API as a client does.
+// sendTemplate sends the template through the API, as a client does.
 func (c *console) sendTemplate(r *http.Request) (string, error) {
 	t, ok := c.server.FindTemplate(r.PathValue("id"))
 	if !ok {

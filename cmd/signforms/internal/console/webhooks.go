@@ -13,7 +13,7 @@ func (c *console) webhooks(*http.Request) (page, error) {
 	return page{Title: "Webhooks", New: "New webhook", name: "webhooks", Live: "webhook", Data: c.server.Webhooks()}, nil
 }
 
-// webhookView is one webhook. Secret is shown on demand only.
+// webhookView is one webhook. Its secret is shown only on demand.
 type webhookView struct {
 	Webhook    refserver.WebhookState
 	Secret     string
@@ -35,8 +35,8 @@ func (c *console) webhook(r *http.Request) (page, error) {
 	return page{Title: "Webhook", name: "webhook", Live: "webhook,delivery", Data: view}, nil
 }
 
-// families are the choices in the second step of a new webhook. Records is what the third step lets the user choose
-// from.
+// families are the choices in the second step of a new webhook. Records names the records from
+// which the user chooses in the third step.
 var families = []struct {
 	Event   refserver.EventFamily
 	Title   string
@@ -47,13 +47,14 @@ var families = []struct {
 	{refserver.FormResponse, "Form Response: forms are submitted", "forms"},
 }
 
-// newWebhookView is a step in making a webhook: its URL, its family, or its records.
+// newWebhookView is the data for one step of making a webhook: the choice of its URL, its family,
+// or its records.
 type newWebhookView struct {
 	URL, Event, Kind, Query string
 	Object                  bool
 	Families                any
 	Chosen, Found           []record
-	Matching                int // how many records the query selects, of which Found are the newest
+	Matching                int // how many records the query selects; Found has the newest of them
 }
 
 type record struct{ ID, Name, Signers string }
@@ -78,8 +79,8 @@ func (c *console) newWebhook(r *http.Request) (page, error) {
 	return page{Title: "New webhook", name: "new-webhook", Data: view}, nil
 }
 
-// records returns the newest 100 records that a webhook of this family can track and the query selects, and how many it
-// selects.
+// records returns the newest 100 records that a webhook of this family can track and the query
+// selects, and the number of all selected records.
 func (c *console) records(event refserver.EventFamily, query string) (newest []record, total int) {
 	switch event {
 	case refserver.TemplateResponse:
@@ -101,7 +102,7 @@ func (c *console) records(event refserver.EventFamily, query string) (newest []r
 	return newest[:min(len(newest), 100)], len(newest)
 }
 
-// record returns a record that a webhook of this family can track.
+// record returns the record with the id, if a webhook of this family can track it.
 func (c *console) record(event refserver.EventFamily, id string) (record, bool) {
 	switch event {
 	case refserver.TemplateResponse:

@@ -30,7 +30,7 @@ func (a *API) act(r *http.Request, signer string, from refserver.Origin, do func
 	return a.acted(r, do(actor))
 }
 
-// acted answers an act with the changed document.
+// acted returns the changed document as the response to an act.
 func (a *API) acted(r *http.Request, err error) (any, error) {
 	if err != nil {
 		return nil, err

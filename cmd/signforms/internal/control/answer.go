@@ -24,7 +24,7 @@ func notFound(what, id string) *wire.Error {
 	return failure(http.StatusNotFound, "not_found", "there is no %s %.64q", what, id)
 }
 
-// asError converts an error of the server to one of this interface.
+// asError converts an error of the server to an error of this interface.
 func asError(err error) *wire.Error {
 	if e, ok := errors.AsType[*wire.Error](err); ok {
 		return e
@@ -48,7 +48,7 @@ func asError(err error) *wire.Error {
 	return inputError("%s", text)
 }
 
-// WriteError answers a request with an error.
+// WriteError writes an error response.
 func WriteError(w http.ResponseWriter, e *wire.Error) {
 	if e.Code == "busy" {
 		w.Header().Set("Retry-After", "1")
@@ -65,5 +65,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	w.Write(append(body, '\n')) // fails only when the client has gone
+	w.Write(append(body, '\n')) // Write fails only if the client has gone
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Config is what the interface serves.
+// Config is the configuration of the interface.
 type Config struct {
 	Server  *refserver.Server
-	Version string     // of the program
-	Data    string     // where the state is: a file's path, or "memory"
-	Seed    *wire.Seed // the records after a reset; nil: none
+	Version string     // version of the program
+	Data    string     // location of the state: the path of a file, or "memory"
+	Seed    *wire.Seed // the records after a reset; nil: no records
 
-	Workspaces Workspaces      // of the program
+	Workspaces Workspaces      // the workspaces of the program
 	Removed    context.Context // ends when the workspace is removed; nil: never
-	Readers    *atomic.Int64   // how many clients read events or wait in all workspaces together
-	Prefix     string          // begins the addresses of the server's relays; see Options.Prefix of the server
+	Readers    *atomic.Int64   // number of clients that read events or wait, in all workspaces together
+	Prefix     string          // beginning of the URLs of the server's relays; see Options.Prefix of the server
 
 	// Inspect returns the content of an uploaded PDF, or why it is refused.
 	Inspect func(ctx context.Context, data []byte) (pdf.Content, error)
@@ -36,7 +36,7 @@ type API struct {
 	server *refserver.Server
 	relays *relay.Relays
 
-	advancing atomic.Int32 // requests that advance the clock, or wait to
+	advancing atomic.Int32 // number of requests that advance the clock or wait to advance it
 }
 
 // New returns the interface of a workspace.
@@ -72,10 +72,10 @@ var mux = sync.OnceValue(func() *http.ServeMux {
 	return m
 })
 
-// rawHandler does an operation and writes the answer itself.
+// rawHandler executes an operation and writes the response itself.
 type rawHandler func(*API, http.ResponseWriter, *http.Request)
 
-// streams are the operations that do not answer with JSON.
+// streams are the operations whose responses are not JSON.
 var streams = map[string]rawHandler{
 	"GET /events":                  (*API).events,
 	"GET /templates/{id}/pdf":      servePDF((*refserver.Server).TemplatePDF),
@@ -84,10 +84,10 @@ var streams = map[string]rawHandler{
 	"GET /relays/{id}/attempts":    (*API).relayStream,
 }
 
-// created is an answer with status 201.
+// created is a response with status 201.
 type created struct{ body any }
 
-// handler does an operation and returns its result. The status for a nil result is 204.
+// handler executes an operation and returns its result. A nil result gives the status 204.
 type handler func(*API, *http.Request) (any, error)
 
 // answer handles a request and writes its result.
@@ -100,7 +100,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 	if err == nil {
 		result, err = handle(a, r)
 	}
-	if err != nil && a.Removed != nil && a.Removed.Err() != nil { // whatever it was, the reason is this
+	if err != nil && a.Removed != nil && a.Removed.Err() != nil { // whatever the error was, the removal of the workspace is the reason
 		err = failure(http.StatusNotFound, "not_found", "the workspace was removed")
 	}
 	if err != nil {
@@ -119,9 +119,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, handle handler) {
 	}
 }
 
-// noRoute answers requests that no route matches.
+// noRoute responds to requests that no route matches.
 func noRoute(m *http.ServeMux, w http.ResponseWriter, r *http.Request) {
-	asked, _, _ := strings.Cut(r.RequestURI, "?") // the mux gets it without the workspace
+	asked, _, _ := strings.Cut(r.RequestURI, "?") // the mux gets the path without the workspace
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		other := r.Clone(context.Background())

@@ -30,7 +30,7 @@ func decode(r *http.Request, v any) error {
 	return decodeText(body, v)
 }
 
-// decodeOptional is decode for a body that may be empty. An empty body leaves v unchanged.
+// decodeOptional is like decode, for a body that may be empty. An empty body leaves v unchanged.
 func decodeOptional(r *http.Request, v any) error {
 	body, err := readBody(r)
 	if err != nil || len(body) == 0 {
@@ -64,7 +64,7 @@ func badBody(format string, args ...any) error {
 	return failure(http.StatusBadRequest, "input", "the body "+format, args...)
 }
 
-// readBody returns the body without the space around it, and without a byte order mark.
+// readBody returns the body without surrounding white space and without a byte order mark.
 func readBody(r *http.Request) ([]byte, error) {
 	body, err := rawBody(r)
 	if bytes.HasPrefix(body, []byte("\x1f\x8b")) {
@@ -83,7 +83,7 @@ func rawBody(r *http.Request) ([]byte, error) {
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, tooLarge
 	}
-	if _, full := errors.AsType[*fs.PathError](err); full { // the file that it was to be kept in
+	if _, full := errors.AsType[*fs.PathError](err); full { // the temporary file of the body
 		return nil, failure(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 	}
 	if err != nil {
@@ -104,13 +104,13 @@ func decodeText(body []byte, v any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return badBody("goes on after its JSON value")
 	}
-	if !utf8.Valid(body) { // the decoder has replaced what stands for no character
+	if !utf8.Valid(body) { // the decoder replaces invalid UTF-8
 		return badBody("cannot be read: it is not UTF-8")
 	}
 	return nil
 }
 
-// bodyProblem says what is wrong with a body, with the names of JSON types instead of Go types.
+// bodyProblem describes a problem of a body, with the names of JSON types instead of Go types.
 func bodyProblem(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprintf("%s must be %s, not %s", jsonPath(e.Field), jsonWord(e.Type), strings.Replace(e.Value, "string", "text", 1))
@@ -121,8 +121,8 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// jsonPath leaves out the embedded structs, which package json names although JSON does not have them. Every JSON name
-// begins with a small letter.
+// jsonPath removes the names of embedded structs from a path. Package json includes them although
+// they are not in the JSON. Every JSON name begins with a lower-case letter.
 func jsonPath(field string) string {
 	steps := slices.DeleteFunc(strings.Split(field, "."), func(step string) bool { return step != "" && unicode.IsUpper(rune(step[0])) })
 	return strings.Join(steps, ".")

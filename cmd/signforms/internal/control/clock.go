@@ -11,7 +11,7 @@ import (
 )
 
 func (a *API) clock() *wire.Clock {
-	advancing := a.advancing.Load() > 0 // before the time is read: one that has ended since moves it no more
+	advancing := a.advancing.Load() > 0 // read before the time: an advance that ends in between does not move the clock afterwards
 	now := a.server.Now()
 	unanswering := slices.Sorted(slices.Values(a.server.Unanswering()))
 	return &wire.Clock{
@@ -38,8 +38,8 @@ func (a *API) advance(r *http.Request, in wire.Advance) (any, error) {
 	return a.clock(), nil
 }
 
-// stopped returns the error for a request that the end of the sandbox cut short, or err. A client that leaves gets no
-// answer.
+// stopped returns the error for a request that the end of the sandbox has interrupted, or err. A
+// client that has gone gets no response.
 func stopped(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		return err
@@ -47,13 +47,13 @@ func stopped(r *http.Request, err error) error {
 	return failure(http.StatusServiceUnavailable, "stopping", "the sandbox stops: the clock stays where it is, and what is not due yet stays due at its time")
 }
 
-// How long settle waits: the default and the maximum.
+// The default and the maximum time that settle waits.
 const (
 	defaultSettle = 30 * time.Second
 	maxSettle     = 10 * time.Minute
 )
 
-// settle waits until no delivery is due or under way.
+// settle waits until no delivery is due or being sent.
 func (a *API) settle(r *http.Request) (any, error) {
 	in := wire.Wait{Timeout: wire.Duration(defaultSettle)}
 	if err := decodeOptional(r, &in); err != nil {

@@ -16,7 +16,7 @@ func texts[T ~string](constants ...T) (all []string) {
 	return all
 }
 
-// listDocuments lists PDF documents, or with type=PDF_TEMPLATE those that were made from templates.
+// listDocuments lists PDF documents or, with type=PDF_TEMPLATE, documents made from templates.
 func (a *API) listDocuments(r *http.Request) (any, error) {
 	q := readQuery(r)
 	f := refserver.DocumentFilter{Query: q.text("name"), Status: refserver.Status(q.oneOf("status", texts(refserver.Statuses()...)...))}
@@ -47,7 +47,7 @@ func (a *API) formLink(r *http.Request) (any, error) {
 	return wire.ReceiversLink{FormID: form.ID, Receiver: receiver}, readQuery(r).check()
 }
 
-// servePDF answers with a PDF of the record that the path names.
+// servePDF responds with a PDF of the record that the path names.
 func servePDF(read func(s *refserver.Server, ctx context.Context, id string) ([]byte, error)) rawHandler {
 	return func(a *API, w http.ResponseWriter, r *http.Request) {
 		content, err := read(a.server, r.Context(), r.PathValue("id"))

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// maxReaders is how many readers of events a program has at a time.
+	// maxReaders is how many readers of events a program has at most.
 	maxReaders = 1000
-	// takeWithin is how long room for takeAtOnce events may take to come free. After that the connection is closed.
+	// takeWithin is how long a client may take to read takeAtOnce events. After that the connection
+	// is closed.
 	takeWithin = 10 * time.Second
 	takeAtOnce = 500
 	// gatherFor is the least time between two writes to a reader. Without it, many readers would slow changes down.
@@ -23,8 +24,8 @@ var happenings = texts(refserver.TemplateHappening, refserver.FormHappening, ref
 	refserver.WebhookHappening, refserver.DeliveryHappening, refserver.MessageHappening, refserver.AuditHappening,
 	refserver.RequestHappening, refserver.FaultHappening, refserver.ClockHappening, refserver.WorkspaceHappening)
 
-// events streams everything that happens until the client leaves or the sandbox ends. A client that is too slow is told
-// how many events it missed, with the last one that it gets.
+// events streams all happenings until the client leaves or the sandbox ends. If a client is too
+// slow, its next event contains the number of events that it missed.
 func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	q := readQuery(r)
 	kind := q.oneOf("kind", happenings...)
@@ -49,7 +50,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			gathered, more = time.After(gatherFor), nil
-		} else if more == nil { // the sandbox ends
+		} else if more == nil { // the sandbox is closing
 			return
 		}
 		select {
@@ -63,7 +64,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// watch returns what takes what happens from now on, until the caller calls stop.
+// watch returns a watcher for the happenings from now on. The caller calls stop.
 func (a *API) watch() (w *refserver.Watcher, stop func(), err error) {
 	if a.Readers.Add(1) > maxReaders {
 		a.Readers.Add(-1)
@@ -76,17 +77,17 @@ func (a *API) watch() (w *refserver.Watcher, stop func(), err error) {
 type stream struct {
 	w    http.ResponseWriter
 	out  *http.ResponseController
-	text []byte // room for events
+	text []byte // buffer for events
 }
 
 func newStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	return &stream{w: w, out: http.NewResponseController(w)}
 }
 
-// tell sends the events of a kind, or of all, as send does.
+// tell sends the events of one kind, or all events if kind is empty. It returns the result of send.
 func (s *stream) tell(all []refserver.Happening, kind string) bool {
 	for part := range slices.Chunk(all, takeAtOnce) {
 		s.text = s.text[:0]
@@ -102,12 +103,12 @@ func (s *stream) tell(all []refserver.Happening, kind string) bool {
 	return true
 }
 
-// send writes text, and reports whether the client is still there and takes it in time.
+// send writes text. It reports whether the client is still connected and reads the text in time.
 func (s *stream) send(text []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
-	s.out.SetWriteDeadline(time.Now().Add(takeWithin)) // a connection that has no deadlines ends with its client
-	s.w.Write(text)                                    // Flush returns the error
+	s.out.SetWriteDeadline(time.Now().Add(takeWithin)) // fails if the connection has no deadlines; it then ends with its client
+	s.w.Write(text)                                    // Flush returns the error of Write
 	return s.out.Flush() == nil
 }

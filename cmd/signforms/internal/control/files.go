@@ -31,8 +31,8 @@ func (a *API) createDocument(ctx context.Context, server *refserver.Server, d wi
 	return made, err
 }
 
-// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not have. No file means
-// one empty page. It returns what the person who uploaded the file has to know.
+// checkFile refuses a file that is not a readable PDF, and fields on pages that the PDF does not
+// have. No file means one empty page. It returns a notice for the person who uploaded the file.
 func (a *API) checkFile(ctx context.Context, data []byte, fields []refserver.TemplateField) (notice string, err error) {
 	pages := 1
 	if data != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// listRequests lists the log of API requests, newest first. With misses=true it lists only requests that were refused
-// or of which something was ignored.
+// listRequests lists the log of API requests, newest first. With misses=true it lists only requests
+// that were refused or had ignored inputs.
 func (a *API) listRequests(r *http.Request) (any, error) {
 	q := readQuery(r)
 	operation, status := refserver.Operation(q.oneOf("operation", texts(refserver.Operations()...)...)), q.number("status", 0, 100, 599)
@@ -62,7 +62,7 @@ func (a *API) listMessages(r *http.Request) (any, error) {
 	}, a.server.FindMessages, same)
 }
 
-// listAudit lists what was done to one document or form, oldest first.
+// listAudit lists the audit entries of one document or form, oldest first.
 func (a *API) listAudit(r *http.Request) (any, error) {
 	q := readQuery(r)
 	action, document := q.text("action"), q.text("documentId")

@@ -65,7 +65,7 @@ func (a *API) getWebhook(r *http.Request) (any, error) {
 	return one(r, "webhook", find, same)
 }
 
-// one answers with the record that the path names.
+// one returns the record that the path names.
 func one[In, Out any](r *http.Request, what string, find func(id string) (In, bool), convert func(In) Out) (any, error) {
 	if err := readQuery(r).check(); err != nil {
 		return nil, err

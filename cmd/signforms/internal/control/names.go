@@ -8,7 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// jsonNames holds the JSON names of fields by their Go names, which the errors of refserver have.
+// jsonNames maps the Go names of fields, which the errors of refserver contain, to their JSON
+// names.
 var jsonNames = func() map[string]string {
 	names := map[string]string{}
 	for _, t := range []reflect.Type{

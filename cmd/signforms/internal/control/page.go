@@ -14,7 +14,7 @@ import (
 // defaultLimit is how many items a page has by default.
 const defaultLimit = 100
 
-// query reads the query parameters of one request. It notes which parameters the operation reads.
+// query reads the query parameters of one request. It records which parameters the operation reads.
 type query struct {
 	values url.Values
 	known  []string
@@ -38,7 +38,7 @@ func (q *query) text(name string) string {
 	return q.values.Get(name)
 }
 
-// oneOf returns a text that must be one of these, or "" when it is not given.
+// oneOf returns a text that must be one of allowed, or "" if the parameter is missing.
 func (q *query) oneOf(name string, allowed ...string) string {
 	text := q.text(name)
 	if text != "" && !slices.Contains(allowed, text) {
@@ -59,7 +59,7 @@ func (q *query) number(name string, otherwise, least, most int) int {
 	return n
 }
 
-// duration returns a length of time of more than 0 and at most most, or 0 when it is not given.
+// duration returns a length of time above 0 and up to most, or 0 if the parameter is missing.
 func (q *query) duration(name string, most time.Duration) time.Duration {
 	text := q.text(name)
 	if text == "" {
@@ -88,8 +88,8 @@ func (q *query) fail(format string, args ...any) {
 	}
 }
 
-// check returns what is wrong with the query: a bad value, or a parameter that the operation does not read. Call it
-// after all parameters were read.
+// check returns an error if the query has an invalid value, or a parameter that the operation does
+// not read. Call it after all parameters were read.
 func (q *query) check() error {
 	slices.Sort(q.known)
 	q.known = slices.Compact(q.known)
@@ -108,7 +108,8 @@ func (q *query) check() error {
 	return nil
 }
 
-// one refuses a parameter that is given several times or is empty, which must not pass for one that was left out.
+// one refuses a parameter that is given several times or is empty. An empty parameter must not
+// count as a missing one.
 func (q *query) one(name string) {
 	switch values := q.values[name]; {
 	case len(values) > 1:
@@ -138,11 +139,11 @@ func page[In, Out any](q *query, all []In, match func(In) bool, convert func(In)
 	return out, nil
 }
 
-// every matches every item, and same leaves one as it is.
+// every matches every item, and same returns an item unchanged.
 func every[T any](T) bool { return true }
 func same[T any](v T) T   { return v }
 
-// found returns the page of what find finds and match selects, converted.
+// found returns the requested page of the items that find returns and match selects, converted.
 func found[In, Out any](q *query, match func(In) bool, find func(match func(In) bool, offset, limit int) ([]In, int), convert func(In) Out) (*wire.Page[Out], error) {
 	offset, limit := q.bounds()
 	if err := q.check(); err != nil {

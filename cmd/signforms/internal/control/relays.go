@@ -17,8 +17,8 @@ import (
 // to a target that the sandbox itself cannot reach.
 const RelayPrefix = "/relay/"
 
-// leastRelayID is the least length of a relay's id. The id must be hard to guess: anyone who knows it can deliver to
-// the listener.
+// leastRelayID is the minimum length of a relay's id. The id must be hard to guess, because anyone
+// who knows it can deliver to the listener.
 const leastRelayID = 20
 
 func checkRelayID(id string) error {
@@ -28,7 +28,7 @@ func checkRelayID(id string) error {
 	return nil
 }
 
-// openRelay makes the webhooks of a relay. Those that it has are changed.
+// openRelay makes the webhooks of a relay, or changes its existing webhooks.
 func (a *API) openRelay(r *http.Request) (any, error) {
 	var in wire.RelayInput
 	if err := decodeOptional(r, &in); err != nil {
@@ -54,7 +54,7 @@ func (a *API) openRelay(r *http.Request) (any, error) {
 	return wire.RelayRecord{Webhooks: ids, WebhookSecret: a.server.WebhookSecret}, nil
 }
 
-// closeRelay removes the webhooks of a relay, and lets its listener go.
+// closeRelay removes the webhooks of a relay, and disconnects its listener.
 func (a *API) closeRelay(r *http.Request) (any, error) {
 	id := r.PathValue("id")
 	if err := checkRelayID(id); err != nil {
@@ -65,7 +65,7 @@ func (a *API) closeRelay(r *http.Request) (any, error) {
 	return nil, err
 }
 
-// hasRelay reports whether there are webhooks of a relay.
+// hasRelay reports whether a relay has webhooks.
 func (a *API) hasRelay(id string) bool {
 	return slices.ContainsFunc(a.server.Webhooks(), func(w refserver.WebhookState) bool { return w.Relay == id })
 }
@@ -80,8 +80,8 @@ func (a *API) unheard() (ids []string) {
 	return ids
 }
 
-// Relay returns the handler below [RelayPrefix], which receives the attempts for relays. It answers with what the
-// listener reports.
+// Relay returns the handler below [RelayPrefix], which receives the attempts for relays. The
+// response is the one that the listener reports.
 func (a *API) Relay() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -100,15 +100,15 @@ func (a *API) Relay() http.Handler {
 			}
 		}
 		w.WriteHeader(answer.Status)
-		w.Write(answer.Body) // fails only when the attempt has timed out
+		w.Write(answer.Body) // Write fails only if the attempt has timed out
 	})
 }
 
 // hopHeaders are headers of the connection between listener and target, which are not passed on.
 var hopHeaders = []string{"Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive", "Trailer", "Upgrade"}
 
-// relayStream streams the attempts of a relay to its listener, until the relay has no webhooks any more, as after a
-// reset.
+// relayStream streams the attempts of a relay to its listener, until the relay has no more
+// webhooks, as after a reset.
 func (a *API) relayStream(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	watcher, stop, err := a.watch()
@@ -152,7 +152,7 @@ func mayEndRelay(h refserver.Happening) bool {
 	return h.Missed > 0 || h.Kind == refserver.WebhookHappening
 }
 
-// event returns an event in the format of a stream.
+// event returns an event in the format of server-sent events.
 func event(kind string, v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// routes holds the operations that answer with JSON. The other operations are in streams.
+// routes has the operations whose responses are JSON. The other operations are in streams.
 var routes = []struct {
 	pattern string
 	handle  handler

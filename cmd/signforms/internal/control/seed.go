@@ -12,8 +12,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Apply adds the records of a seed. It first tries them on a server of its own, so that a wrong seed adds nothing. For
-// a wrong record the error is an [*Error] with a Path.
+// Apply adds the records of a seed. It first tries them on a temporary server, so that an invalid
+// seed adds nothing. For an invalid record, the error is an [*Error] with a Path.
 func (a *API) Apply(ctx context.Context, s *wire.Seed) (*wire.Seeded, error) {
 	trial, err := refserver.Start(&refserver.Options{Behind: a.server})
 	if err != nil {
@@ -26,7 +26,8 @@ func (a *API) Apply(ctx context.Context, s *wire.Seed) (*wire.Seeded, error) {
 	return a.add(ctx, a.server, s)
 }
 
-// Begin adds the records of Config.Seed to a sandbox without records. After an error it holds a part of them.
+// Begin adds the records of Config.Seed to a sandbox without records. After an error, the sandbox
+// has a part of them.
 func (a *API) Begin(ctx context.Context) (*wire.Seeded, error) {
 	return a.add(ctx, a.server, cmp.Or(a.Seed, &wire.Seed{}))
 }
@@ -78,7 +79,7 @@ func checkKey(key string) *wire.Error {
 	return nil
 }
 
-// note calls make for one record and notes its id.
+// note calls make for one record and adds its id to out.
 func note(out *wire.Seeded, ids *[]string, key, path string, make func() (string, error)) error {
 	if e := checkKey(key); e != nil {
 		e.Path = path
@@ -108,7 +109,8 @@ func (a *API) seed(r *http.Request, in wire.Seed) (any, error) {
 	return created{out}, nil
 }
 
-// Reset empties the sandbox and adds the records of Config.Seed again. After an error the sandbox holds a part of them.
+// Reset empties the sandbox and adds the records of Config.Seed again. After an error, the sandbox
+// has a part of them.
 func (a *API) Reset(ctx context.Context) (*wire.Seeded, error) {
 	if err := a.server.Reset(); err != nil {
 		return nil, err

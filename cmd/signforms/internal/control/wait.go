@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// maxWait is how long a list may be waited for.
+	// maxWait is the longest wait for a list.
 	maxWait = time.Minute
-	// lookAgain is the pause after which a list is read although no event came: a document expires by the clock alone.
+	// lookAgain is the pause after which a list is read again without an event, because a document
+	// expires by the clock alone.
 	lookAgain = time.Second
 )
 
 // waitable is the key of a value in the context of a request to a list that can be waited for.
 type waitable struct{}
 
-// waiting wraps a list so that it can wait for items that match: with wait=10s, until there are as many as count says,
-// 1 by default.
+// waiting wraps a list so that a request can wait for matching items. With wait=10s, it waits until
+// there are as many items as the parameter count requires, by default 1.
 func waiting(list handler) handler {
 	return func(a *API, r *http.Request) (any, error) {
 		q := readQuery(r)
@@ -44,7 +45,8 @@ func waiting(list handler) handler {
 	}
 }
 
-// wait reads a list after all that happens, until it has as many items, or the time or the request is over.
+// wait reads the list again after each happening. It ends when the list has enough items, or when
+// the time or the request ends.
 func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler) (any, error) {
 	watcher, stop, err := a.watch()
 	if err != nil {
@@ -55,7 +57,7 @@ func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler)
 	defer over.Stop()
 	defer again.Stop()
 	for {
-		_, more := watcher.Take() // of a server that closes nil: that ends r's context
+		_, more := watcher.Take() // nil if the server is closing, which also ends r's context
 		found, err := list(a, r)
 		if err != nil || found.(counted).Count() >= count {
 			return found, err
@@ -73,11 +75,11 @@ func (a *API) wait(r *http.Request, wait time.Duration, count int, list handler)
 	}
 }
 
-// counted is a page of a list, of whatever.
+// counted is a page of any list.
 type counted interface {
 	Count() int
 	Late(*wire.Error) any
 }
 
-// late is an answer with status 408.
+// late is a response with status 408.
 type late struct{ body any }

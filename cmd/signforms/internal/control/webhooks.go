@@ -11,7 +11,7 @@ func (a *API) addWebhook(_ *http.Request, in refserver.Webhook) (any, error) {
 	return madeID(a.server.AddWebhook(in))
 }
 
-// madeID answers with the id of a new record.
+// madeID returns the id of a new record as the response.
 func madeID(id string, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func madeID(id string, err error) (any, error) {
 
 func madeUpload(made wire.ID, err error) (any, error) { return created{made}, err }
 
-// testWebhook does what the service's "Test Webhook" button does.
+// testWebhook does the same as the "Test Webhook" button of the service.
 func (a *API) testWebhook(r *http.Request) (any, error) {
 	return madeID(a.server.TestWebhook(r.PathValue("id")))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// Holds reports whether a path is one of the control interface, of whichever workspace.
+// Holds reports whether a path belongs to the control interface of any workspace.
 func Holds(path string) bool {
 	if rest, ok := strings.CutPrefix(path, wire.WorkspacePrefix); ok {
 		_, rest, _ = strings.Cut(rest, "/")
@@ -23,14 +23,14 @@ func Holds(path string) bool {
 // Workspaces makes and removes the workspaces of the program. Its errors are of the type [*Error].
 type Workspaces interface {
 	Create(ctx context.Context, in wire.NewWorkspace) (*wire.CreatedWorkspace, error)
-	List() []wire.Workspace // the first, then the others in the order in which they were made
+	List() []wire.Workspace // the first workspace, then the others in the order in which they were made
 	Remove(ctx context.Context, id string) error
 }
 
-// A name is none of the ids that the program makes.
+// A name must not look like an id that the program makes.
 var workspaceID = regexp.MustCompile(`^[0-9a-fA-F]{8}-`)
 
-// checkNew refuses wrong inputs, but not a wrong seed.
+// checkNew refuses invalid inputs, but does not check the seed.
 func checkNew(in *wire.NewWorkspace) error {
 	if n := utf8.RuneCountInString(in.Name); n > wire.MaxWorkspaceName {
 		return inputError("name: has %d characters, and may have %d at most: shorten it", n, wire.MaxWorkspaceName)

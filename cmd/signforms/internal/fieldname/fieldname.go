@@ -1,5 +1,5 @@
-// Package fieldname says how the users of a command line, a page or the control API call a field that an error names as
-// Go does.
+// Package fieldname converts the Go names of fields in errors to the names that users of a command
+// line, a page or the control API know.
 package fieldname
 
 import (
@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// Words returns the words for a field such as Receivers[0].Email: email of receiver 1. names holds words for whole
-// paths, for names within a path, and with [] behind them for the elements of a list. An element is counted from 1. A
-// name that is not in names stays; one with empty words is left out.
+// Words returns the words for a field: Receivers[0].Email becomes "email of receiver 1". names has
+// words for whole paths and for single names in a path. A name followed by [] is for the elements
+// of a list, which are counted from 1. A name that is not in names stays unchanged, and a name with
+// empty words is left out.
 func Words(path string, names map[string]string) string {
 	if words, known := names[path]; known {
 		return words
@@ -45,7 +46,8 @@ func ordinal(index string) string {
 	return index
 }
 
-// Path returns the path with each name replaced, such as receivers[0].email. A name that is not in names stays.
+// Path returns the path with each name replaced, such as receivers[0].email. A name that is not in
+// names stays unchanged.
 func Path(path string, names map[string]string) string {
 	steps := strings.Split(path, ".")
 	for i, step := range steps {

@@ -6,16 +6,16 @@ import (
 	"net/url"
 )
 
-// Mark is the project's mark as SVG: a signature above its line.
+// Mark is the project's logo as SVG: a signature above its line.
 const Mark template.HTML = `<svg class="mark" viewBox="0 0 32 32" aria-hidden="true">` + markPaths + `</svg>`
 
 const markPaths = `<rect width="32" height="32" rx="8" fill="#3b45c4"/>` +
 	`<path d="M7 18c3-9 7-12 8-9s-5 11-2 11 4-7 6-7-1 6 1 6 3-3 5-3M7 25h18" fill="none" stroke="#fff" stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round"/>`
 
-// Favicon is the mark as the address of an icon.
+// Favicon is the logo as a data URL for an icon.
 var Favicon = template.URL("data:image/svg+xml," + url.PathEscape(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">`+markPaths+`</svg>`))
 
-// Functions are those that all templates may call.
+// Functions are the functions that all templates may call.
 var Functions = template.FuncMap{
 	"limit":   limit,
 	"icon":    icon,
@@ -23,7 +23,7 @@ var Functions = template.FuncMap{
 	"favicon": func() template.URL { return Favicon },
 }
 
-// icons are the paths of the icons, drawn with lines in a square of 24 units.
+// icons are the SVG paths of the icons, drawn with lines in a square of 24 units.
 var icons = map[string]string{
 	"overview":   "M4 4h7v7H4zM13 4h7v7h-7zM4 13h7v7H4zM13 13h7v7h-7z",
 	"documents":  "M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6",
@@ -45,7 +45,7 @@ var icons = map[string]string{
 	"checkbox":   "M4 4h16v16H4zM8 12l3 3 5-6",
 }
 
-// icon returns an icon as SVG, in the colour of the text. Screen readers pass over it.
+// icon returns an icon as SVG, in the colour of the text. Screen readers ignore it.
 func icon(name string) (template.HTML, error) {
 	path, ok := icons[name]
 	if !ok {

@@ -1,5 +1,5 @@
-// Package look holds what all pages share: the style sheet, the pages of a PDF, and headers that isolate a page from
-// other sites.
+// Package look has the parts that all pages share: the style sheet, the pages of a PDF, and headers
+// that isolate a page from other sites.
 package look
 
 import (
@@ -26,19 +26,21 @@ var Style string
 //go:embed pages.js
 var Pages string
 
-// StyleHash is the source of a Content-Security-Policy that allows the style sheet inside a page.
+// StyleHash is the source expression of a Content-Security-Policy that allows the style sheet
+// inside a page.
 var StyleHash = func() string {
 	sum := sha256.Sum256([]byte(Style))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }()
 
-// Version returns a hash of the texts. Put it into their addresses, so that browsers may cache them for ever.
+// Version returns a hash of the texts. Put the hash into their URLs, so that browsers may cache
+// them forever.
 func Version(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
 	return hex.EncodeToString(sum[:6])
 }
 
-// Static returns a handler that serves one text. The text must never change under its address.
+// Static returns a handler that serves one text. The text must never change under the same URL.
 func Static(contentType, text string) http.Handler {
 	var compressed bytes.Buffer
 	w := gzip.NewWriter(&compressed)
@@ -51,15 +53,15 @@ func Static(contentType, text string) http.Handler {
 	})
 }
 
-// Keep sets the headers of content that never changes under its address.
+// Keep sets the headers of content that never changes under the same URL.
 func Keep(h http.Header, contentType string) {
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("X-Content-Type-Options", "nosniff")
 }
 
-// ServeCompressed serves content that was compressed with gzip and never changes under its address. It decompresses the
-// content for clients that do not accept gzip.
+// ServeCompressed serves content that was compressed with gzip and never changes under the same
+// URL. It decompresses the content for clients that do not accept gzip.
 func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string, compressed []byte) {
 	h := w.Header()
 	Keep(h, contentType)
@@ -67,17 +69,17 @@ func ServeCompressed(w http.ResponseWriter, r *http.Request, contentType string,
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
 		h.Set("Content-Length", strconv.Itoa(len(compressed)))
-		_, _ = w.Write(compressed) // fails only when the client has gone
+		_, _ = w.Write(compressed) // Write fails only if the client has gone
 		return
 	}
 	plain, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		panic("look: " + err.Error()) // cannot happen: the content is part of the program
 	}
-	_, _ = io.Copy(w, plain) // fails only when the client has gone
+	_, _ = io.Copy(w, plain) // Copy fails only if the client has gone
 }
 
-// Guard gives every answer of next the headers of [Secure].
+// Guard adds the headers of [Secure] to every response of next.
 func Guard(next http.Handler, frames []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		Secure(w.Header(), frames)
@@ -85,9 +87,10 @@ func Guard(next http.Handler, frames []string) http.Handler {
 	})
 }
 
-// Secure sets the headers of a page. Scripts, styles and everything else may come only from the page's own origin, and
-// not be inline. No address is sent to other sites, and caches store nothing. frames are the origins that may show the
-// page in a frame; if it is empty, no site may.
+// Secure sets the headers of a page. Scripts, styles and all other content may come only from the
+// page's own origin, and must not be inline. The page's URL is not sent to other sites, and caches
+// store nothing. frames are the origins that may show the page in a frame; if frames is empty, no
+// site may.
 func Secure(h http.Header, frames []string) {
 	ancestors := "'none'"
 	if len(frames) > 0 {

@@ -1,7 +1,7 @@
 package look
 
-// PlainPage returns a page with its style sheet inside, for content that is safe HTML: who sees it may not load
-// anything else.
+// PlainPage returns a page with its style sheet inside, for content that is safe HTML. It is for
+// people who may not load anything else.
 func PlainPage(content string) string {
 	return `<!doctype html>
 <html lang="en">

@@ -10,7 +10,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Sentence returns an error as a sentence for people. labels are the page's words for inputs, as of [fieldname.Words].
+// Sentence returns an error as a sentence for people. labels are the page's words for inputs; see
+// [fieldname.Words].
 func Sentence(err error, labels map[string]string) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*refserver.InvalidError](err); ok {

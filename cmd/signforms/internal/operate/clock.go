@@ -61,8 +61,9 @@ func newClockAdvance() *cobra.Command {
 	})
 }
 
-// cutShort returns the error of an advance that was interrupted, with where the clock is, or of one that the sandbox's
-// end cut short. It returns other errors as they are.
+// cutShort returns the error of an advance that was interrupted, together with the time of the
+// clock. If the end of the sandbox interrupted the advance, the error says so. Other errors are
+// returned unchanged.
 func cutShort(ctx context.Context, c *wire.Client, began wire.Clock, by wire.Duration, err error) error {
 	if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Code == "stopping" {
 		return cli.ExitWith(cli.ExitPartial, err)
@@ -81,7 +82,8 @@ func cutShort(ctx context.Context, c *wire.Client, began wire.Clock, by wire.Dur
 		now.Now.Format(time.RFC3339), moved, max(by-moved, 0)))
 }
 
-// standing returns the clock once no advance is under way: an interrupted one ends when the sandbox notices.
+// standing returns the clock after the running advance has ended. An interrupted advance ends when
+// the sandbox notices the interruption.
 func standing(ctx context.Context, c *wire.Client) (*wire.Clock, error) {
 	for {
 		var now wire.Clock
@@ -96,7 +98,7 @@ func standing(ctx context.Context, c *wire.Client) (*wire.Clock, error) {
 	}
 }
 
-// showAdvance shows how far an advance has come while it lasts. The caller calls stop.
+// showAdvance shows the progress of an advance while it is running. The caller calls stop.
 func showAdvance(cmd *cobra.Command, c *wire.Client, began wire.Clock, by time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	unit, units := time.Minute, "minutes"

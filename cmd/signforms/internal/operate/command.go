@@ -1,4 +1,4 @@
-// Package operate holds the commands that act on a running sandbox through its control API.
+// Package operate has the commands that act on a running sandbox through its control API.
 package operate
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-// target is the running sandbox that a command acts on.
+// target is the running sandbox on which a command acts.
 type target struct {
 	url, token string
-	workspace  string // its id or name; empty: the first
+	workspace  string // id or name of the workspace; empty: the first
 	json       bool
 }
 
-// newSandboxCommand returns a command that acts on a workspace of a running sandbox. work returns what --json prints,
-// and a function that prints it for people.
+// newSandboxCommand returns a command that acts on a workspace of a running sandbox. work returns
+// the value that --json prints, and a function that prints the value for people.
 func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error)) *cobra.Command {
 	return inWorkspace(cmd).command(cmd, work)
 }
 
-// command is newSandboxCommand for a command that acts on the whole program.
+// command is like newSandboxCommand, for a command that acts on the whole program.
 func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error)) *cobra.Command {
 	return s.run(cmd, func(cmd *cobra.Command, args []string, c *wire.Client) error {
 		result, text, err := work(cmd, args, c)
@@ -69,11 +69,12 @@ func (s *target) run(cmd *cobra.Command, work func(cmd *cobra.Command, args []st
 	}
 	cli.BindEnv(sandbox.Env, cmd)
 	cmd.SetFlagErrorFunc(flagError)
-	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON") // has no variable: the one of serve would change what $(signforms documents add …) prints
+	cmd.Flags().BoolVar(&s.json, "json", false, "print JSON") // there is no variable for --json: the variable of serve would change what $(signforms documents add …) prints
 	return cmd
 }
 
-// flagError refuses the flags that choose a service with what a command on a sandbox has instead.
+// flagError refuses the flags that choose a service. Its error names the flags that a command on a
+// sandbox has instead.
 func flagError(cmd *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if ok && slices.Contains([]string{"sandbox", "base-url", "account", "settings", "api-key-file"}, unknown.GetSpecifiedName()) {
@@ -113,7 +114,7 @@ func (s *target) client() (*wire.Client, error) {
 	return client, nil
 }
 
-// explain adds to an error what the user can do about it.
+// explain adds a remedy to an error.
 func (s *target) explain(err error) error {
 	return sandbox.Explain(err, s.url, s.token, "--url", "--token or ")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Documents returns the commands on documents that only a sandbox knows.
+// Documents returns the commands on documents that work only with a sandbox.
 func Documents() []*cobra.Command {
 	return []*cobra.Command{newDocumentsAdd(), newDocumentsSign(), newDocumentsDecline()}
 }
@@ -55,10 +55,11 @@ func newDocumentsAdd() *cobra.Command {
 	return cmd
 }
 
-// maxPDF bounds a PDF that is sent, in bytes. It is more than the sandbox accepts.
+// maxPDF is the maximum size of a PDF that is sent, in bytes. The sandbox accepts less.
 const maxPDF = 20 << 20
 
-// parseSigner reads an address with or without a name before it. It checks nothing: the sandbox refuses a bad address.
+// parseSigner reads an address with or without a name before it. It checks nothing, because the
+// sandbox refuses an invalid address.
 func parseSigner(text string) refserver.Signer {
 	name, address, named := strings.Cut(strings.TrimSuffix(text, ">"), "<")
 	if !named {
@@ -119,7 +120,7 @@ func newDocumentsDecline() *cobra.Command {
 	return cmd
 }
 
-// act posts what a signer does and prints the document's new status.
+// act posts the act of a signer and prints the document's new status.
 func act(cmd *cobra.Command, c *wire.Client, id, what string, in any) (any, func(io.Writer), error) {
 	var after refserver.DocumentState
 	err := c.Post(cmd.Context(), "/documents/"+url.PathEscape(id)+"/"+what, in, &after)

@@ -25,7 +25,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// listener relays the deliveries of a sandbox to an address that this machine can reach.
+// listener relays the deliveries of a sandbox to a URL that this machine can reach.
 type listener struct {
 	sandbox   target
 	forwardTo string
@@ -39,7 +39,7 @@ type listener struct {
 	posts          sync.WaitGroup
 	end            context.CancelFunc // ends listen, as Ctrl+C does
 
-	mu sync.Mutex // for stdout
+	mu sync.Mutex // guards stdout
 }
 
 // Listen returns the command listen.
@@ -84,7 +84,7 @@ func (l *listener) run(cmd *cobra.Command) error {
 	}
 	l.id = strings.ToLower(rand.Text())
 	l.stdout, l.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	signal.Ignore(syscall.SIGPIPE) // it would end the program before the webhooks are removed
+	signal.Ignore(syscall.SIGPIPE) // SIGPIPE would end the program before the webhooks are removed
 	ctx, end := context.WithCancel(cmd.Context())
 	defer end()
 	l.end = end
@@ -123,7 +123,8 @@ func (l *listener) open(ctx context.Context) error {
 // pause is the wait before connecting again.
 const pause = time.Second
 
-// listen keeps the stream of attempts open until ctx ends, or the sandbox has no webhooks of this listener any more.
+// listen keeps the stream of attempts open until ctx ends, or the sandbox no longer has webhooks of
+// this listener.
 func (l *listener) listen(ctx context.Context) error {
 	for said := ""; ; {
 		began := func() {
@@ -153,7 +154,7 @@ func (l *listener) listen(ctx context.Context) error {
 	}
 }
 
-// take posts an attempt that came in.
+// take posts an attempt that has arrived.
 func (l *listener) take(ctx context.Context, data []byte) error {
 	var attempt wire.RelayedAttempt
 	if err := json.Unmarshal(data, &attempt); err != nil {
@@ -163,7 +164,7 @@ func (l *listener) take(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// forward posts an attempt, reports the answer and prints a line.
+// forward posts an attempt, reports the response and prints a line.
 func (l *listener) forward(ctx context.Context, attempt wire.RelayedAttempt) {
 	began := time.Now()
 	answer, cut := wire.RelayedAnswer{Status: http.StatusOK}, false
@@ -178,10 +179,11 @@ func (l *listener) forward(ctx context.Context, attempt wire.RelayedAttempt) {
 // postTimeout is a little less than the time that the sandbox waits for a report.
 const postTimeout = 5 * time.Second
 
-// maxRelayed bounds the answer that is reported, in bytes. The sandbox's log keeps less.
+// maxRelayed is the maximum size of a reported response, in bytes. The sandbox's log keeps less.
 const maxRelayed = 64 << 10
 
-// post posts an attempt and returns the answer, and whether only the first maxRelayed bytes of its body are in it.
+// post posts an attempt and returns the response. cut reports that only the first maxRelayed bytes
+// of the body are included.
 func (l *listener) post(ctx context.Context, attempt wire.RelayedAttempt) (answer wire.RelayedAnswer, cut bool) {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
@@ -208,11 +210,11 @@ func (l *listener) post(ctx context.Context, attempt wire.RelayedAttempt) (answe
 	return wire.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), maxRelayed)]}, cut
 }
 
-// forwarding connects to the target directly, without a proxy. It closes idle connections soon, because a target that
-// shuts down may wait for them.
+// forwarding connects to the target directly, without a proxy. It closes idle connections early,
+// because a target that shuts down may wait for them.
 var forwarding = &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second}
 
-// unreachable says why the target gave no answer, and what to do when nothing listens there.
+// unreachable returns why the target did not respond, and a remedy if nothing listens there.
 func (l *listener) unreachable(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
@@ -224,7 +226,8 @@ func (l *listener) unreachable(err error) string {
 	return text
 }
 
-// report tells the sandbox the outcome of an attempt. It returns what went wrong with the report, or "".
+// report reports the outcome of an attempt to the sandbox. It returns the problem of the report, or
+// "".
 func (l *listener) report(ctx context.Context, id int64, answer wire.RelayedAnswer) string {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
@@ -238,20 +241,20 @@ func (l *listener) report(ctx context.Context, id int64, answer wire.RelayedAnsw
 	return ""
 }
 
-// deliveryLine is what is printed of a delivery.
+// deliveryLine is the line that is printed about a delivery.
 type deliveryLine struct {
 	At       time.Time           `json:"at"`
 	Events   []webhook.EventType `json:"events"`
 	Subjects []string            `json:"subjects"`
-	Status   int                 `json:"status"` // 0: no answer
+	Status   int                 `json:"status"` // 0: no response
 	TookMS   int64               `json:"tookMs"`
 	Error    string              `json:"error,omitempty"`
 	Genuine  bool                `json:"genuine"`            // signed with the sandbox's secret
-	Cut      bool                `json:"cut,omitempty"`      // the answer's body was longer than maxRelayed
-	Reported string              `json:"reported,omitempty"` // what went wrong with the report
+	Cut      bool                `json:"cut,omitempty"`      // the response's body was longer than maxRelayed
+	Reported string              `json:"reported,omitempty"` // the problem of the report, or empty
 }
 
-// tell prints the line of an attempt, of which its caller fills in what is known of the forwarding.
+// tell prints the line of an attempt. Its caller fills in the fields about the forwarding.
 func (l *listener) tell(attempt wire.RelayedAttempt, answer wire.RelayedAnswer, line deliveryLine) {
 	line.At, line.Status, line.Error = attempt.At, answer.Status, answer.Error
 	if v, err := webhook.NewVerifier([]string{l.secret}, &webhook.VerifierOptions{Tolerance: -1, MaxBody: len(attempt.Body)}); err == nil {
@@ -271,7 +274,7 @@ func (l *listener) tell(attempt wire.RelayedAttempt, answer wire.RelayedAnswer, 
 	} else {
 		_, err = fmt.Fprintln(l.stdout, line.text())
 	}
-	if err != nil { // nobody reads the lines; Stdout keeps the error
+	if err != nil { // nobody reads the lines any longer; Stdout keeps the error
 		l.end()
 	}
 }

@@ -64,7 +64,8 @@ func Ready() *cobra.Command {
 	return cli.BindEnv(sandbox.Env, cmd)
 }
 
-// ownURL returns the URL of the sandbox that serve runs with the same variables, as in the health check of a container.
+// ownURL returns the URL of the sandbox that serve runs with the same environment variables, as in
+// the health check of a container.
 func ownURL(addr string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -76,7 +77,7 @@ func ownURL(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// askReady asks once and takes at most a second.
+// askReady sends one request and takes at most a second.
 func askReady(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

@@ -27,7 +27,7 @@ type trigger struct {
 	overrides map[string]string
 }
 
-// acts holds the events of documents that can be triggered, and how.
+// acts has the events of documents that can be triggered, with the acts that cause them.
 var acts = map[webhook.EventType]struct {
 	template bool
 	do       func(t *trigger, ctx context.Context, d *refserver.DocumentState) (string, error)
@@ -81,7 +81,7 @@ question of the form, and email=ADDRESS is the respondent's address.`,
 	return cmd
 }
 
-// triggered is what trigger prints.
+// triggered is the result that trigger prints.
 type triggered struct {
 	Event      string          `json:"event"`
 	Did        string          `json:"did"`
@@ -134,7 +134,7 @@ func (t *trigger) deliveries(ctx context.Context) ([]wire.Delivery, error) {
 	return page.Items, err
 }
 
-// overridden reads --set. It accepts these names, and names that begin with prefix.
+// overridden reads --set. It accepts names, and names that begin with prefix.
 func (t *trigger) overridden(prefix string, names ...string) error {
 	t.overrides = map[string]string{}
 	for _, text := range t.set {
@@ -147,7 +147,7 @@ func (t *trigger) overridden(prefix string, names ...string) error {
 	return nil
 }
 
-// with returns the overrides that begin with prefix, by the rest of their names.
+// with returns the overrides whose names begin with prefix. The prefix is removed from the names.
 func (t *trigger) with(prefix string) map[string]string {
 	out := map[string]string{}
 	for name, value := range t.overrides {
@@ -170,7 +170,7 @@ func (t *trigger) act(ctx context.Context, event webhook.EventType) (string, err
 	return a.do(t, ctx, d)
 }
 
-// find returns the document of --document, or the newest that is in progress.
+// find returns the document of --document, or the newest document in progress.
 func (t *trigger) find(ctx context.Context, template bool) (*refserver.DocumentState, error) {
 	var d refserver.DocumentState
 	kind := refserver.KindPDF
@@ -199,8 +199,8 @@ func (t *trigger) find(ctx context.Context, template bool) (*refserver.DocumentS
 	return &page.Items[0], nil
 }
 
-// signer returns who acts: the signer of --set or, among the signers in turn, the first for whom the event would be
-// new.
+// signer returns the signer who acts: the signer of --set or, among the signers whose turn it is,
+// the first for whom the event would be new.
 func (t *trigger) signer(d *refserver.DocumentState, news func(refserver.SignerState) bool) (string, error) {
 	if named := t.overrides["signer"]; named != "" {
 		return named, nil
@@ -305,7 +305,7 @@ func (t *trigger) signAll(ctx context.Context, d *refserver.DocumentState) (stri
 	return strings.Join(did, "\n"), nil
 }
 
-// submit answers a form.
+// submit submits a form.
 func (t *trigger) submit(ctx context.Context) (string, error) {
 	if err := t.overridden("answer.", "email"); err != nil {
 		return "", err

@@ -110,7 +110,8 @@ func newWebhooksResend() *cobra.Command {
 	return cmd
 }
 
-// sinceAgo counts back from the sandbox's time, because its clock may be days ahead of the wall clock.
+// sinceAgo returns the time that was ago before the sandbox's time, because its clock may be days
+// ahead of the wall clock.
 func sinceAgo(cmd *cobra.Command, c *wire.Client, ago wire.Duration) (in wire.Since, err error) {
 	if ago == 0 {
 		return in, nil

@@ -42,7 +42,7 @@ const (
 	contentWidth      = a4Width - 2*margin
 )
 
-// flow writes lines from top to bottom, over as many pages as needed.
+// flow writes lines from top to bottom, on as many pages as needed.
 type flow struct {
 	*canvas
 	y float64
@@ -67,7 +67,7 @@ func (f *flow) line(x float64, text, font string, size float64) {
 
 func (f *flow) space(h float64) { f.y += h }
 
-// pair writes a label and its value beside it.
+// pair writes a label and, to its right, a value.
 func (f *flow) pair(label, value string) {
 	if f.y+14 > a4Height-margin {
 		f.page()
@@ -127,7 +127,7 @@ func from(address string) string {
 	return "from " + address
 }
 
-// everything returns the text of the finished document that people entered.
+// everything returns all text of the finished document that people entered.
 func (cert Certificate) everything() string {
 	var b strings.Builder
 	b.WriteString(cert.DocumentName)

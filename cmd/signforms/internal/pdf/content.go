@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// contentScanner counts what the content of a page leaves open.
+// contentScanner counts the states and paths that the content of a page leaves open.
 type contentScanner struct {
 	scanner
 	saved, marked, lists int
@@ -13,9 +13,10 @@ type contentScanner struct {
 	problem              string
 }
 
-// closing returns the operators that end what the content of a page leaves open: a path, marked content and saved states
-// of graphics. The marks would otherwise be moved, scaled or hidden. problem is why nothing can end it: it ends inside of
-// something else, or viewers do not agree on what it has open.
+// closing returns the operators that end the path, the marked content and the saved graphics states
+// that the content of a page leaves open. Without these operators, the marks would be moved, scaled
+// or hidden. problem is why no operators can end them: the content ends inside of something else,
+// or viewers do not agree on what is open.
 func closing(content []byte) (operators, problem string) {
 	c := contentScanner{scanner: scanner{data: content}}
 	for c.skip(); c.at < len(c.data) && c.problem == ""; c.skip() {
@@ -33,7 +34,7 @@ func closing(content []byte) (operators, problem string) {
 	return operators + strings.Repeat("EMC ", c.marked) + strings.Repeat("Q ", max(c.saved, 0)), c.problem
 }
 
-// next passes a token, and executes it if it is an operator.
+// next reads a token, and executes it if it is an operator.
 func (c *contentScanner) next() {
 	switch first := c.data[c.at]; {
 	case c.ahead("<<"), c.ahead("["):
@@ -80,8 +81,8 @@ func (c *contentScanner) execute(word string) {
 	}
 }
 
-// picture passes the data of a picture within the content, which may contain any bytes. Like viewers, it takes the first
-// EI after which text follows.
+// picture skips the data of an inline image, which may contain any bytes. Like viewers, it ends the
+// image at the first EI that is followed by text.
 func (c *contentScanner) picture() {
 	isBinary := func(r rune) bool { return r > '~' || r < ' ' && !isSpace(byte(r)) }
 	for at := c.at; ; {

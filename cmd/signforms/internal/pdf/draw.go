@@ -1,7 +1,7 @@
 package pdf
 
-// Draw returns a PDF with a title and paragraphs on A4 pages. It is for documents that were made without an uploaded
-// file. Characters that the embedded fonts lack are shown as □; see [Missing].
+// Draw returns a PDF with a title and paragraphs on A4 pages. Draw is for documents that were made
+// without an uploaded file. A character that no embedded font has is shown as □; see [Missing].
 func Draw(title string, paragraphs []string) ([]byte, error) {
 	f := &flow{canvas: newCanvas()}
 	f.page()

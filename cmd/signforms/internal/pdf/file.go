@@ -6,25 +6,26 @@ import (
 	"fmt"
 )
 
-// file is a PDF that was opened for reading. Its bytes are never changed. It repairs nothing: an error makes the whole
-// file unusable, and what its methods return after that has no meaning.
+// file is a PDF that was opened for reading. Its bytes are never changed. file repairs nothing.
+// After an error the whole file is unusable, and the results of its methods have no meaning.
 type file struct {
 	data     []byte
-	err      error // the first one
-	start    int   // of the last section of the cross-reference table
-	classic  bool  // that section is a table, not a stream
-	trailer  dict  // of that section
+	err      error // the first error
+	start    int   // offset of the last section of the cross-reference table
+	classic  bool  // the last section is a table, not a stream
+	trailer  dict  // trailer of the last section
 	table    map[int]place
 	referred map[int]bool  // the numbers of the objects that the file refers to, defined or not
 	packed   map[int]value // the objects in object streams, by their numbers
 	opened   map[int]bool  // the object streams whose objects are in packed
 	left     int           // how many bytes may still be unpacked
-	lengths  int           // how many streams are being read whose Length is being looked up
+	lengths  int           // how many lookups of the Length of a stream are nested
 }
 
-// place is where the table says that an object is. The zero value is the place of an object that does not exist.
+// place is the position of an object according to the table. The zero value means that the object
+// does not exist.
 type place struct {
-	at         int // the offset in the file; -1 for an object in use of which the table says 0
+	at         int // offset in the file; -1 for an object in use whose offset in the table is 0
 	generation int
 	container  int // the number of the object stream that holds the object, if positive
 }
@@ -33,14 +34,16 @@ type place struct {
 type object struct {
 	number, generation int
 	value              value
-	packed             []byte // of a stream: its bytes as they are in the file
+	packed             []byte // for a stream: its bytes as they are in the file
 	isStream           bool
 }
 
-// tail is how many bytes may be after the last startxref of a file. Viewers search for it there.
+// tail is how many bytes may follow the last startxref of a file. Viewers search for startxref in
+// this range.
 const tail = 2048
 
-// open reads the cross-reference table of a file, and checks that each object that the file refers to is at its place.
+// open reads the cross-reference table of a file, and checks that each object that the file refers
+// to is at its position.
 func open(data []byte) *file {
 	f := &file{data: data, table: map[int]place{}, packed: map[int]value{}, opened: map[int]bool{}, referred: map[int]bool{}, left: maxUnpacked}
 	end := bytes.LastIndex(data, []byte("startxref"))
@@ -63,7 +66,7 @@ func open(data []byte) *file {
 	return f
 }
 
-// fail notes an error of the file, unless there is one.
+// fail records an error of the file, unless it already has one.
 func (f *file) fail(format string, args ...any) { f.refuse(ErrDamaged, format, args...) }
 
 func (f *file) refuse(reason error, format string, args ...any) {
@@ -109,7 +112,7 @@ func (f *file) section(at int) dict {
 	if hidden := trailer.get("XRefStm"); hidden != nil {
 		f.streamSection(f.natural(hidden))
 	}
-	for _, number := range free { // unless it is in the stream
+	for _, number := range free { // unless the object is in the stream
 		f.define(number, place{})
 	}
 	return trailer
@@ -150,7 +153,7 @@ func (f *file) subsections(s *scanner) (free []int) {
 	}
 }
 
-// define notes where an object is, unless a later section of the table says it.
+// define records the position of an object, unless a later section of the table has recorded it.
 func (f *file) define(number int, p place) {
 	if number > maxObjects {
 		f.refuse(ErrTooHeavy, "object %d has a number above %d", number, maxObjects)
@@ -170,7 +173,7 @@ func (f *file) streamSection(at int) dict {
 	before := f.err
 	o := f.objectAt(at)
 	if !o.isStream || o.value.dict().get("Type").name() != "XRef" {
-		f.err = before // not what is wrong with the object that is there
+		f.err = before // keeps the earlier error, not an error of the object at this offset
 		f.fail("no cross-reference table is at %d, where the file says it is", at)
 		return nil
 	}
@@ -197,7 +200,7 @@ func (f *file) streamSection(at int) dict {
 	return d
 }
 
-// streamEntry reads the entry of an object, and returns what is after it.
+// streamEntry reads the entry of an object, and returns the content after it.
 func (f *file) streamEntry(content []byte, widths [3]int, number int) []byte {
 	fields := [3]int{1, 0, 0}
 	if len(content) < widths[0]+widths[1]+widths[2] {
@@ -224,7 +227,7 @@ func (f *file) streamEntry(content []byte, widths [3]int, number int) []byte {
 	return content
 }
 
-// note notes the numbers of the objects that a text refers to.
+// note records the numbers of the objects to which a text refers.
 func (f *file) note(text []byte) {
 	for at := 0; ; at++ {
 		next := bytes.IndexByte(text[at:], 'R')
@@ -242,8 +245,8 @@ func (f *file) note(text []byte) {
 	}
 }
 
-// digitsBefore returns where the digits begin that end, with white space after them, before an offset. It returns the
-// offset if there are none.
+// digitsBefore returns the offset where the digits before end begin. White space may follow the
+// digits. If there are no digits, digitsBefore returns end.
 func digitsBefore(text []byte, end int) int {
 	blank := len(bytes.TrimRight(text[:end], "\x00\t\n\f\r "))
 	at := blank
@@ -256,7 +259,8 @@ func digitsBefore(text []byte, end int) int {
 	return at
 }
 
-// check checks that each object that the file refers to is at its place. It opens the object streams for that.
+// check checks that each object that the file refers to is at its position. To do so, it opens the
+// object streams.
 func (f *file) check() {
 	for _, p := range f.table {
 		if p.container > 0 && f.err == nil {
@@ -297,7 +301,7 @@ func (f *file) objectAt(at int) (o object) {
 	return o
 }
 
-// streamData returns the bytes of a stream, which ends where its Length says.
+// streamData returns the bytes of a stream, whose end is determined by its Length.
 func (f *file) streamData(o object, s *scanner) []byte {
 	if f.lengths++; f.lengths > maxDepth {
 		f.fail("the Length of the stream of object %d leads to itself", o.number)
@@ -318,7 +322,7 @@ func (f *file) streamData(o object, s *scanner) []byte {
 	return content
 }
 
-// get returns an object that the file refers to. Its value is nil if the object does not exist.
+// get returns an object to which the file refers. Its value is nil if the object does not exist.
 func (f *file) get(number, generation int) object {
 	p := f.table[number]
 	if p == (place{}) || f.err != nil {
@@ -340,7 +344,7 @@ func (f *file) get(number, generation int) object {
 	return o
 }
 
-// openStream notes the objects of an object stream.
+// openStream records the objects of an object stream.
 func (f *file) openStream(number int) {
 	if f.opened[number] {
 		return
@@ -368,7 +372,8 @@ func (f *file) openStream(number int) {
 	}
 }
 
-// resolve returns the value that a reference refers to, or any other value as it is. It returns nil for null.
+// resolve returns the value to which a reference refers. It returns any other value unchanged. It
+// returns nil for null.
 func (f *file) resolve(v value) value {
 	for range maxDepth {
 		number, generation, ok := v.reference()
@@ -384,8 +389,8 @@ func (f *file) resolve(v value) value {
 	return nil
 }
 
-// present returns what resolve does. A reference to an object that does not exist is an error, because some viewers
-// search for the object then.
+// present is like resolve, but a reference to a missing object is an error, because some viewers
+// search for such an object.
 func (f *file) present(v value) value {
 	found := f.resolve(v)
 	if found == nil && v != nil {

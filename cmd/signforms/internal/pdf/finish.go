@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Finish makes the file of a completed document: the bytes of the original, then an update with the marks, the pages of
-// the certificate, and a seal of the whole. [Inspect] must accept the original. Store the result: it differs in each
-// call, because a seal contains random numbers.
+// Finish makes the file of a completed document. The file has the bytes of the original, followed
+// by an update with the marks, the pages of the certificate, and a seal of the whole file.
+// [Inspect] must accept the original. Store the result, because it differs in each call: a seal
+// contains random numbers.
 func Finish(original []byte, marks []Mark, cert Certificate, sealer *Sealer) (finished []byte, err error) {
 	defer damagedIfPanics(&err)
 	d, err := openDocument(original)
@@ -36,10 +37,10 @@ func Stamp(original []byte, marks []Mark) (stamped []byte, err error) {
 	return u.out, u.err
 }
 
-// TooLong is a text that does not fit into its box.
+// TooLong describes a text that does not fit into its box.
 type TooLong struct {
 	Text string
-	Fits int // how many of its characters do
+	Fits int // how many of its characters fit
 }
 
 // FindTooLong returns the first text of marks that does not fit into its box in the smallest size, or nil.
@@ -62,8 +63,8 @@ func FindTooLong(original []byte, marks []Mark) (found *TooLong, err error) {
 	return nil, nil
 }
 
-// finish does the work of Finish. Without a sealer it writes the place of the seal and returns nothing: a seal does not
-// depend on the file.
+// finish does the work of Finish. Without a sealer it writes the placeholder of the seal and
+// returns nothing, because a seal does not depend on the file.
 func (d *document) finish(marks []Mark, cert Certificate, sealer *Sealer) ([]byte, error) {
 	cert.stamped, cert.Original = marks, d.data
 	u := newUpdate(d)

@@ -63,7 +63,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// coverage knows which characters a font has.
+// coverage is the set of characters that a font has.
 type coverage struct {
 	mu   sync.Mutex
 	font *sfnt.Font
@@ -83,15 +83,15 @@ func (c *coverage) has(r rune) bool {
 
 var dejavu, droid, nanum = coverageOf(fontRegular), coverageOf(fontHan), coverageOf(fontHangul)
 
-// missingGlyph stands for a character that no font has.
+// missingGlyph replaces a character that no font has.
 const missingGlyph = '□'
 
 // fontFor returns the font that shows r: font itself if it can, otherwise another one, or "" if no font can.
 func fontFor(r rune, font string) string {
 	switch {
-	case r > 0xffff: // fpdf embeds characters of the basic plane only
+	case r > 0xffff: // fpdf embeds only characters of the basic plane
 		return ""
-	case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Nko, unicode.Lao): // DejaVu has them, but they need shaping
+	case unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Nko, unicode.Lao): // DejaVu has these characters, but they need shaping
 		return ""
 	case dejavu().has(r):
 		return font
@@ -154,7 +154,7 @@ func runs(text, font string) []textRun {
 // canvas is a PDF under construction. Its unit is the point. Its origin is the top left corner of the page.
 type canvas struct {
 	*fpdf.Fpdf
-	used map[string]map[rune]bool // the characters that were written, by the name of their font
+	used map[string]map[rune]bool // written characters, by the name of their font
 }
 
 func newCanvas() *canvas {
@@ -163,7 +163,7 @@ func newCanvas() *canvas {
 	f.SetMargins(0, 0, 0)
 	f.SetCellMargin(0)
 	f.SetCompression(true)
-	f.SetCreationDate(time.Unix(0, 0).UTC()) // so that the same input gives the same bytes
+	f.SetCreationDate(time.Unix(0, 0).UTC()) // a constant date, so that the same input gives the same bytes
 	f.SetModificationDate(time.Unix(0, 0).UTC())
 	f.SetCatalogSort(true)
 	return &canvas{Fpdf: f, used: map[string]map[rune]bool{}}
@@ -177,7 +177,7 @@ func (c *canvas) useFont(name string, size float64) {
 	c.SetFont(name, "", size)
 }
 
-// width returns how wide text is.
+// width returns the width of text.
 func (c *canvas) width(text, font string, size float64) float64 {
 	var w float64
 	for _, run := range runs(text, font) {

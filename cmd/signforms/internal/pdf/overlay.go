@@ -5,20 +5,21 @@ import (
 	"strconv"
 )
 
-// overlay is what is to be drawn over a page. Pages with the same overlay share it.
+// overlay is a drawing that covers a page. Pages with the same overlay share it.
 type overlay struct {
 	size Page
-	page int // whose marks it has, or 0
+	page int // number of the page whose marks it has, or 0
 }
 
 // drawing has the pages that this package drew for an update: first the overlays, then the certificate.
 type drawing struct {
 	graft
 	pages    []page
-	overlays map[overlay]int // their positions in pages
+	overlays map[overlay]int // positions of the overlays in pages
 }
 
-// draw draws all that an update adds: the marks, the footer on each page unless it is empty, and the certificate.
+// draw draws everything that an update adds: the marks, the footer on each page unless it is empty,
+// and the certificate.
 func (u *update) draw(marks []Mark, footer string, cert *Certificate) (*drawing, error) {
 	for _, m := range marks {
 		if m.Page < 1 || m.Page > len(u.pages) {
@@ -48,7 +49,7 @@ func (u *update) draw(marks []Mark, footer string, cert *Certificate) (*drawing,
 	return &drawing{graft{from.file, u, map[int]int{}}, from.pages, overlays}, nil
 }
 
-// overlay returns what is to be drawn over page i.
+// overlay returns the overlay of page i.
 func (u *update) overlay(i int, marks []Mark) overlay {
 	o := overlay{size: u.pages[i].Page}
 	for _, m := range marks {
@@ -91,8 +92,8 @@ func (u *update) layOver(d *drawing, marks []Mark) {
 	}
 }
 
-// layOverPage writes a page again. Its content is what it was, between operators that save the state of graphics and
-// restore it, and then the form.
+// layOverPage writes a page again. Operators that save and restore the graphics state enclose the
+// old content of the page, and the form follows.
 func (u *update) layOverPage(p page, form, save value) {
 	parts, content := u.contents(p.entries.get("Contents"))
 	operators, problem := closing(content)
@@ -109,11 +110,11 @@ func (u *update) layOverPage(p page, form, save value) {
 	u.put(p.object, p.entries.with("Contents", array(append(append([]value{save}, parts...), after)...)).with("Resources", resources.text()).text())
 }
 
-// contents returns references to the streams of a page's content, and what they hold.
+// contents returns references to the streams of a page's content, and the bytes of the content.
 func (u *update) contents(v value) (parts []value, content []byte) {
 	for _, part := range u.list(v) {
 		if _, _, ok := part.reference(); !ok {
-			part = v // the only one
+			part = v // the only stream
 		}
 		number, generation, _ := part.reference()
 		o := u.get(number, generation)

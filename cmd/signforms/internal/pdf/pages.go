@@ -24,9 +24,9 @@ func numbers(all ...float64) value {
 // sheet is a page as it is stored.
 type sheet struct {
 	Page
-	box    rectangle // what a viewer shows of it: the part of the crop box that is in the media box
+	box    rectangle // the visible part of the page: the part of the crop box that is in the media box
 	rotate int       // clockwise: 0, 90, 180 or 270 degrees
-	unit   float64   // how many points a unit of the page has
+	unit   float64   // size of a unit of the page, in points
 }
 
 // page is a page of a document.
@@ -36,11 +36,11 @@ type page struct {
 	entries, resources dict
 }
 
-// inherited is what a page has from the nodes above it.
+// inherited has the entries that a page inherits from the nodes above it.
 type inherited struct {
 	node      int // the number of the object of the node
 	values    map[string]value
-	resources []dict // of the nodes above the page and of the page, from the top
+	resources []dict // resources of the nodes above the page and of the page, from the top
 }
 
 // document is the part of a file that an update changes.
@@ -52,7 +52,8 @@ type document struct {
 	seen              map[int]bool // the objects of the page tree
 }
 
-// openDocument opens a file and reads its pages. It refuses a file whose pages viewers do not agree on.
+// openDocument opens a file and reads its pages. It refuses a file about whose pages viewers
+// disagree.
 func openDocument(data []byte) (*document, error) {
 	d := &document{file: open(data), seen: map[int]bool{}}
 	d.catalogAt, d.catalog = d.indirect(d.trailer.get("Root"), "Catalog")
@@ -77,7 +78,7 @@ func (d *document) indirect(v value, kinds ...string) (object, dict) {
 	return o, nil
 }
 
-// node adds the pages of a node of the page tree, and returns how many they are.
+// node adds the pages of a node of the page tree, and returns the number of these pages.
 func (d *document) node(at object, node dict, from inherited, depth int) (count int) {
 	if depth > maxDepth {
 		d.fail("the page tree is more than %d deep", maxDepth)
@@ -111,7 +112,7 @@ func (d *document) node(at object, node dict, from inherited, depth int) (count 
 	return count
 }
 
-// inherit returns what a page has from a node, or of its own, and from the nodes above it.
+// inherit returns the inherited entries, replaced by those of a node or page.
 func (d *document) inherit(from inherited, entries dict) inherited {
 	values := map[string]value{}
 	for _, key := range []string{"MediaBox", "CropBox", "Rotate"} {
@@ -139,7 +140,7 @@ func (d *document) page(at object, entries dict, from inherited) {
 	}
 	p.sheet = d.sheet(entries, from.values)
 	if rotate := d.resolve(from.values["Rotate"]); bytes.ContainsRune(rotate, '.') {
-		p.entries = entries.with("Rotate", strconv.AppendInt(nil, int64(p.rotate), 10)) // viewers differ on real numbers
+		p.entries = entries.with("Rotate", strconv.AppendInt(nil, int64(p.rotate), 10)) // viewers treat real numbers differently
 	}
 	d.pages = append(d.pages, p)
 }
@@ -175,7 +176,7 @@ func (d *document) sheet(entries dict, values map[string]value) (s sheet) {
 	return s
 }
 
-// box returns a rectangle, whose corners may be any two opposite ones.
+// box returns a rectangle, which is given by any two opposite corners.
 func (d *document) box(v value) rectangle {
 	corners := d.array(v)
 	if len(corners) != 4 {
@@ -186,7 +187,7 @@ func (d *document) box(v value) rectangle {
 	return rectangle{min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)}
 }
 
-// isSide reports whether a page may be so wide or high. NaN is no side.
+// isSide reports whether a page may have this width or height. NaN is refused.
 func isSide(units float64) bool { return units > 0 && units <= maxSide }
 
 // matrix maps the upright page in points, as a viewer shows it, to the page as it is stored.
@@ -203,7 +204,8 @@ func (s sheet) matrix() value {
 	return numbers(n, 0, 0, n, s.box.left, s.box.bottom)
 }
 
-// form returns the interactive form of the document, or nil. It refuses one that only few programs show.
+// form returns the interactive form of the document, or nil. It refuses a form that only few
+// programs show.
 func (d *document) form() dict {
 	if string(d.resolve(d.catalog.get("NeedsRendering"))) == "true" && d.err == nil {
 		d.err = ErrDynamicForm
@@ -231,8 +233,9 @@ func (d *document) isSigned(fields []value, kind string, seen map[int]bool) bool
 	return false
 }
 
-// permissions returns the catalog without the rights that Adobe's programs grant for a form, because any change of the
-// file voids them and viewers would warn of that. It refuses a certified file.
+// permissions returns the catalog without the rights that Adobe's programs grant for a form. Any
+// change of the file voids these rights, and viewers would show a warning. permissions refuses a
+// certified file.
 func (d *document) permissions() dict {
 	all := d.dict(d.catalog.get("Perms"))
 	switch rest := all.with("UR", nil).with("UR3", nil); {

@@ -13,11 +13,11 @@ import (
 // MaxSize is the size in bytes of the largest PDF that Inspect accepts: 20 MB.
 const MaxSize = 20_000_000
 
-// The bounds of what Inspect accepts. They bound the work that one upload can cause.
+// The limits of the files that Inspect accepts. They limit the work that one upload can cause.
 const (
 	maxPages    = 1000
 	maxObjects  = 500_000
-	maxUnpacked = 100_000_000 // bytes of all contents of pages and object streams together
+	maxUnpacked = 100_000_000 // bytes of all page contents and object streams together
 	maxUpdate   = MaxSize     // bytes that are appended before the certificate
 	maxSide     = 14_400      // units of the page, which are points without UserUnit
 )
@@ -35,11 +35,12 @@ var (
 	ErrTooHeavy    = errors.New("the PDF takes too much memory or time to read: print it to a new PDF and upload that")
 )
 
-// errNoPage is the error of a mark on a page that the file does not have. To leave it out would lose what somebody
-// signed.
+// errNoPage is the error of a mark on a page that the file does not have. Leaving the mark out
+// would lose a signed value.
 var errNoPage = errors.New("the PDF has too few pages")
 
-// ErrBusy is no reason to refuse a file: other files, or other programs, took all the time there was.
+// ErrBusy means that other files or other programs used all the processing time. The file itself
+// may be valid.
 var ErrBusy = errors.New("other PDFs are being read, or the machine is busy: try again")
 
 var refusals = []error{ErrTooLarge, ErrNotPDF, ErrEncrypted, ErrCutShort, ErrManyPages, ErrTooHeavy, ErrDamaged, ErrCertified, ErrDynamicForm}
@@ -69,7 +70,7 @@ type Page struct {
 	Width, Height float64
 }
 
-// Content is what Inspect finds in a PDF.
+// Content is the result of Inspect.
 type Content struct {
 	Pages  []Page
 	Signed bool // the file has a digital signature; see SignedNotice
@@ -78,9 +79,9 @@ type Content struct {
 // SignedNotice is a sentence for the person who uploaded a file with a digital signature.
 const SignedNotice = "This file is signed already. Its bytes stay as they are: a signature that is valid now stays valid for them, and viewers may report that the file was changed after it."
 
-// Inspect returns the content of a PDF. It fails with one of this package's errors when the file cannot be used for
-// signing: it finishes the file to find out. A hostile file can make it end the process, for lack of memory or of
-// stack.
+// Inspect returns the content of a PDF. It returns one of this package's errors if the file cannot
+// be used for signing; to find out, it finishes the file. A hostile file can make Inspect end the
+// process, because memory or stack runs out.
 func Inspect(data []byte) (content Content, err error) {
 	defer damagedIfPanics(&err)
 	if len(data) > MaxSize {

@@ -1,15 +1,17 @@
 package pdf
 
-// Where a value stands in its box. The signing page shows it there before it is stamped: static/stamp.js of package
-// signpages has the same functions, and testdata/stamp.json has what both return. Coordinates are points from the top
-// left corner of the box.
+// The position of a value in its box. The signing page shows the value at the same position before
+// it is stamped: static/stamp.js of package signpages has the same functions, and
+// testdata/stamp.json has the results of both. Coordinates are points from the top left corner of
+// the box.
 
 // leading is the line height, as a multiple of the font size.
 const leading = 1.2
 
 type placed struct{ x, y, width, height float64 }
 
-// pictureIn places a picture of a size in a box: as large as fits, at the left edge, vertically centred.
+// pictureIn returns the position of an image with this size in a box. The image is as large as
+// fits, at the left edge, and vertically centred.
 func pictureIn(w, h, width, height float64) placed {
 	scale := min(w/width, h/height)
 	return placed{0, (h - height*scale) / 2, width * scale, height * scale}
@@ -24,7 +26,8 @@ func tickIn(w, h float64) (corners [3][2]float64, line float64) {
 	return corners, max(side/10, 0.5)
 }
 
-// textSizes returns the font sizes to try in a box, from 14 points or what its height allows down to about 2.
+// textSizes returns the font sizes to try in a box. They begin at 14 points, or less if the box is
+// low, and end at about 2 points.
 func textSizes(h float64) []float64 {
 	sizes := []float64{min(14, h/leading)}
 	for last := sizes[0]; last > 2; last = sizes[len(sizes)-1] {
@@ -33,7 +36,7 @@ func textSizes(h float64) []float64 {
 	return sizes
 }
 
-// baseline returns where line i of so many stands. The lines are centred vertically.
+// baseline returns the position of line i of lines. The lines are centred vertically.
 func baseline(h, size float64, lines, i int) float64 {
 	return (h-float64(lines)*size*leading)/2 + size*(float64(i)*leading+0.95)
 }

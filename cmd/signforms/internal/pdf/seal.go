@@ -20,14 +20,15 @@ import (
 	"github.com/smallstep/pkcs7"
 )
 
-// Sealer signs finished files with its own key. Its certificate is self-signed: a viewer shows that the file was not
-// changed, but that the identity of the sealer is not verified. It is safe for concurrent use.
+// Sealer signs finished files with its own key. Its certificate is self-signed, so a viewer shows
+// that the file was not changed, and that the identity of the sealer is not verified. A Sealer is
+// safe for concurrent use.
 type Sealer struct {
 	key         *ecdsa.PrivateKey
 	certificate *x509.Certificate
 }
 
-// sealerName is who seals.
+// sealerName is the name in the certificate of a seal.
 const sealerName = "signforms sandbox, not legally binding"
 
 // NewSealer makes a sealer with a new key (ECDSA P-256) and a certificate that is valid for 30 years from now.
@@ -69,7 +70,7 @@ func (s *Sealer) MarshalText() ([]byte, error) {
 	return append(key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.certificate.Raw})...), nil
 }
 
-// UnmarshalText reads what MarshalText returned.
+// UnmarshalText reads the result of MarshalText.
 func (s *Sealer) UnmarshalText(text []byte) error {
 	keyBlock, rest := pem.Decode(text)
 	certificateBlock, _ := pem.Decode(rest)
@@ -101,13 +102,13 @@ func (s *Sealer) UnmarshalText(text []byte) error {
 // String keeps the key out of logs.
 func (s *Sealer) String() string { return "pdf.Sealer(redacted)" }
 
-// contentsSize is how many bytes there are for the seal. Those that it does not need stay zero.
+// contentsSize is how many bytes are reserved for the seal. Unused bytes stay zero.
 const contentsSize = 8192
 
-// sealed is where the parts of a seal are in an update that depend on the whole file.
+// sealed has the offsets of the two parts of a seal that depend on the whole file.
 type sealed struct{ byteRange, contents int }
 
-// placeholder stands for the byte range of a seal until the file is written.
+// placeholder reserves the space for the byte range of a seal until the file is written.
 var placeholder = strings.Repeat(" ", len("[0 9999999999 9999999999 9999999999]"))
 
 // putSeal writes the dictionary of the seal, and its field: an invisible widget on a page.
@@ -119,7 +120,7 @@ func (u *update) putSeal(at time.Time, page value, field object) (s sealed) {
 	u.out = append(append(u.out, placeholder...), "/Contents"...)
 	s.contents = len(u.out)
 	u.out = fmt.Appendf(u.out, "<%s>/M(%s)/Name(%s)/Reason(All signers have signed)>>\nendobj\n", strings.Repeat("0", 2*contentsSize), pdfDate(at), sealerName)
-	hash := sha256.Sum256(u.data) // no field of the file has a name with it
+	hash := sha256.Sum256(u.data) // no field of the file has a name with this hash
 	u.put(field, fmt.Appendf(nil, "<</Type/Annot/Subtype/Widget/FT/Sig/T(SandboxSeal-%x)/F 132/Rect[0 0 0 0]/P %s/V %d 0 R>>", hash[:6], page, signature.number))
 	return s
 }
@@ -136,12 +137,13 @@ func (u *update) putForm(catalog dict, field object) dict {
 	return catalog.with("AcroForm", form.text())
 }
 
-// fill puts the byte range and the signature of all other bytes of the file into their places.
+// fill writes the byte range, and the signature of all other bytes of the file, into the reserved
+// space.
 func (s sealed) fill(file []byte, sealer *Sealer) error {
 	end := s.contents + 2*contentsSize + len("<>")
 	copy(file[s.byteRange:], fmt.Sprintf("[0 %d %d %d]", s.contents, end, len(file)-end))
 	after := bytes.Clone(file[end:])
-	copy(file[s.contents:], after) // for a moment, so that a large file is not copied to be signed
+	copy(file[s.contents:], after) // moved for a moment, so that a large file need not be copied for signing
 	signature, err := sealer.sign(file[:s.contents+len(after)])
 	copy(file[s.contents:], "<"+strings.Repeat("0", 2*contentsSize)+">")
 	copy(file[end:], after)
@@ -173,7 +175,7 @@ func (s *Sealer) sign(content []byte) ([]byte, error) {
 // signingCertificate returns the attribute signing-certificate-v2 of RFC 5035, which ETSI.CAdES.detached requires.
 func (s *Sealer) signingCertificate() pkcs7.Attribute {
 	type certID struct {
-		Hash []byte // SHA-256, the default
+		Hash []byte // the hash is SHA-256, the default
 	}
 	type signingCertificateV2 struct {
 		Certs []certID

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// fpdf declares for each font that all 65,536 characters of the basic plane may occur. Viewers such as pdf.js prepare
-// for all of them, which takes several times as long as drawing a page. slim replaces the declaration by the characters
-// that do occur.
+// fpdf declares for each font that all 65,536 characters of the basic plane may occur. Viewers such
+// as pdf.js prepare for all of them, which takes several times as long as drawing a page. slim
+// replaces the declaration by the characters that really occur.
 var (
 	toUnicode = regexp.MustCompile(`(?s)/BaseFont /utf8(\w+)\n/Encoding /Identity-H.*?(<</Length \d+>>\nstream\n(.*?)\nendstream)`)
 	everyRune = []byte("1 beginbfrange\n<0000> <FFFF> <0000>\nendbfrange")
@@ -18,7 +18,8 @@ var (
 	startXref = regexp.MustCompile(`startxref\n(\d+)\n`)
 )
 
-// slim returns a file of fpdf in which each font declares only its used characters. used holds them by the font's name.
+// slim returns a file of fpdf in which each font declares only its used characters. used has these
+// characters by the name of the font.
 func slim(file []byte, used map[string]map[rune]bool) []byte {
 	var parts []part
 	for _, at := range toUnicode.FindAllSubmatchIndex(file, -1) {
@@ -43,7 +44,7 @@ type part struct {
 	text       []byte
 }
 
-// moved returns an offset after the parts before it were replaced.
+// moved returns the new value of an offset after the parts before the offset were replaced.
 func moved(offset int, parts []part) int {
 	to := offset
 	for _, p := range parts {

@@ -22,7 +22,8 @@ type Mark struct {
 	Tick                bool    // a tick, drawn as large as fits, instead of Text
 }
 
-// overlay draws what is to be laid over pages of one size: the marks of a page, and the footer unless it is empty.
+// overlay draws the overlay of pages of one size: the marks of a page, and the footer unless it is
+// empty.
 func (c *canvas) overlay(o overlay, marks []Mark, footer string) {
 	c.AddPageFormat("P", fpdf.SizeType{Wd: o.size.Width, Ht: o.size.Height})
 	for _, m := range marks {
@@ -59,14 +60,14 @@ func (m Mark) font() string {
 // maxPixels is how many pixels a picture may have.
 const maxPixels = 4_000_000
 
-// picture draws a PNG in a box.
+// picture draws a PNG image in a box.
 func (c *canvas) picture(file []byte, x, y, w, h float64) {
 	plain, err := plainPNG(file)
 	if err != nil {
 		c.SetError(fmt.Errorf("the picture of a signature: %w", err))
 		return
 	}
-	name := fmt.Sprintf("%x", sha256.Sum256(file)) // fpdf writes pictures with other names twice
+	name := fmt.Sprintf("%x", sha256.Sum256(file)) // fpdf would write the same image twice if it had two names
 	info := c.RegisterImageOptionsReader(name, fpdf.ImageOptions{ImageType: "PNG"}, plain)
 	if c.Err() || info.Width() <= 0 || info.Height() <= 0 {
 		return
@@ -75,8 +76,9 @@ func (c *canvas) picture(file []byte, x, y, w, h float64) {
 	c.ImageOptions(name, x+at.x, y+at.y, at.width, at.height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
 }
 
-// plainPNG writes a PNG anew, with 8 bits per channel and without interlacing. fpdf reads no other, takes over data
-// that unpacks to more than the picture, and panics on data that unpacks to less.
+// plainPNG converts a PNG to 8 bits per channel without interlacing. fpdf reads no other kind of
+// PNG. fpdf also copies data that unpacks to more than the image, and panics on data that unpacks
+// to less.
 func plainPNG(file []byte) (*bytes.Buffer, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -114,12 +116,13 @@ func (c *canvas) fit(x, y, w, h float64, text, font string) {
 	}
 }
 
-// sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a box. If it fits in no
-// of them, sizeFor goes on to smaller ones. A binary search, because wrapping a long text takes tens of milliseconds.
+// sizeFor returns the largest font size, from about 2 to 14 points, in which the text fits into a
+// box. If the text fits in none of these sizes, sizeFor continues with smaller sizes. It uses a
+// binary search, because wrapping a long text takes tens of milliseconds.
 func (c *canvas) sizeFor(text, font string, w, h float64) float64 {
 	sizes := textSizes(h)
 	size := sizes[sort.Search(len(sizes)-1, func(i int) bool { return c.fits(text, font, sizes[i], w, h) })]
-	for size > 0.1 && !c.fits(text, font, size, w, h) { // rather than over what is beside the box
+	for size > 0.1 && !c.fits(text, font, size, w, h) { // otherwise the text would cover the area around the box
 		size /= 2
 	}
 	return size

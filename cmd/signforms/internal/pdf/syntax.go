@@ -13,7 +13,8 @@ const maxDepth = 200
 // value is the source text of one object. An update copies it byte for byte.
 type value []byte
 
-// scanner reads the syntax of PDF. It repairs nothing: text that it does not understand makes it bad.
+// scanner reads the syntax of PDF. scanner repairs nothing: text that it does not understand sets
+// bad.
 type scanner struct {
 	data []byte
 	at   int
@@ -24,7 +25,7 @@ func isSpace(c byte) bool { return strings.IndexByte("\x00\t\n\f\r ", c) >= 0 }
 
 func isRegular(c byte) bool { return !isSpace(c) && strings.IndexByte("()<>[]{}/%", c) < 0 }
 
-// skip passes white space and comments.
+// skip skips white space and comments.
 func (s *scanner) skip() {
 	comment := false
 	for ; s.at < len(s.data); s.at++ {
@@ -39,7 +40,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// ahead reports whether text is next, and passes it.
+// ahead reports whether text follows. If it does, ahead skips it.
 func (s *scanner) ahead(text string) bool {
 	if !bytes.HasPrefix(s.data[s.at:], []byte(text)) {
 		return false
@@ -48,7 +49,7 @@ func (s *scanner) ahead(text string) bool {
 	return true
 }
 
-// word passes the regular characters that are next, and returns them.
+// word reads the next regular characters and returns them.
 func (s *scanner) word() string {
 	start := s.at
 	for s.at < len(s.data) && isRegular(s.data[s.at]) {
@@ -57,7 +58,7 @@ func (s *scanner) word() string {
 	return string(s.data[start:s.at])
 }
 
-// token passes white space, and returns the word after it.
+// token skips white space and returns the word after it.
 func (s *scanner) token() string {
 	s.skip()
 	return s.word()
@@ -85,7 +86,7 @@ func (s *scanner) value() value {
 	return s.data[start:s.at]
 }
 
-// pass passes one object.
+// pass skips one object.
 func (s *scanner) pass(depth int) {
 	switch {
 	case depth > maxDepth:
@@ -106,7 +107,7 @@ func (s *scanner) pass(depth int) {
 	}
 }
 
-// scalar passes a string, a name, a number, a keyword or a reference.
+// scalar skips a string, a name, a number, a keyword or a reference.
 func (s *scanner) scalar() {
 	switch {
 	case s.ahead("("):
@@ -133,7 +134,7 @@ func (s *scanner) scalar() {
 	}
 }
 
-// text passes a string after its first parenthesis.
+// text skips a string after its opening parenthesis.
 func (s *scanner) text() {
 	for open := 1; s.at < len(s.data); s.at++ {
 		switch s.data[s.at] {
@@ -157,7 +158,7 @@ func number(word string) (float64, bool) {
 	return n, err == nil && strings.Trim(word, "+-.0123456789") == ""
 }
 
-// reference returns the number and the generation of the object that a value refers to.
+// reference returns the number and the generation of the object to which a value refers.
 func (v value) reference() (number, generation int, ok bool) {
 	s := scanner{data: v}
 	number, generation = s.natural(), s.natural()
@@ -186,7 +187,7 @@ func (v value) name() string {
 
 func (v value) isDict() bool { return bytes.HasPrefix(v, []byte("<<")) }
 
-// elements returns the elements of an array, or none of another value.
+// elements returns the elements of an array, or nil if the value is not an array.
 func (v value) elements() (all []value) {
 	if !bytes.HasPrefix(v, []byte("[")) {
 		return nil
@@ -213,7 +214,7 @@ type dict []dictEntry
 
 type dictEntry struct{ key, value value }
 
-// dict returns the entries of a dictionary, or nil of another value.
+// dict returns the entries of a dictionary, or nil if the value is not a dictionary.
 func (v value) dict() dict {
 	if !v.isDict() {
 		return nil
@@ -229,7 +230,8 @@ func (v value) dict() dict {
 	return d
 }
 
-// repeats returns a key that the dictionary has twice, or "". Viewers do not agree on which of them holds.
+// repeats returns a key that the dictionary has twice, or "". Viewers do not agree on which of the
+// two values counts.
 func (d dict) repeats() string {
 	seen := make(map[string]bool, len(d))
 	for _, e := range d {
@@ -242,7 +244,8 @@ func (d dict) repeats() string {
 	return ""
 }
 
-// get returns the value of a key, or nil if there is none. PDF does not tell null from none.
+// get returns the value of a key, or nil if there is none. In PDF, null is equal to a missing
+// value.
 func (d dict) get(key string) value {
 	for _, e := range d {
 		if e.key.name() == key && string(e.value) != "null" {
@@ -252,7 +255,8 @@ func (d dict) get(key string) value {
 	return nil
 }
 
-// with returns a copy of the dictionary in which a key has another value, or is not there if the value is nil.
+// with returns a copy of the dictionary in which the key has the value content. If content is nil,
+// the copy does not have the key.
 func (d dict) with(key string, content value) dict {
 	out := dict{}
 	for _, e := range d {

@@ -46,7 +46,7 @@ func (f *file) unpack(o object) []byte {
 	return content
 }
 
-// list returns the elements of an array, or a value that stands for an array of one.
+// list returns the elements of an array. Any other value counts as an array with one element.
 func (f *file) list(v value) []value {
 	if v = f.present(v); v == nil || v[0] == '[' {
 		return f.array(v)
@@ -76,8 +76,8 @@ func unfilter(packed []byte, name string, settings map[string]int, most int) ([]
 	return io.ReadAll(content)
 }
 
-// inflate undoes FlateDecode. It fails on data that ends too early, which the filter of pdfcpu passes. Like viewers, it
-// reads no checksum.
+// inflate undoes FlateDecode. It returns an error for data that ends too early, which the filter of
+// pdfcpu accepts. Like viewers, it ignores the checksum.
 func inflate(packed []byte, most int) ([]byte, error) {
 	if len(packed) < 2 || packed[0]&15 != 8 || (int(packed[0])<<8|int(packed[1]))%31 != 0 {
 		return nil, zlib.ErrHeader

@@ -16,16 +16,17 @@ type update struct {
 	last    int // the largest number of an object so far
 }
 
-// newUpdate returns an update that changes nothing. New objects get numbers above those that the file refers to.
+// newUpdate returns an update that changes nothing. New objects get numbers above all numbers to
+// which the file refers.
 func newUpdate(d *document) *update {
-	const room = 256 << 10 // for most updates, so that a large file is not copied again
+	const room = 256 << 10 // enough for most updates, so that a large file is not copied again
 	out := append(make([]byte, 0, len(d.data)+room), d.data...)
 	u := &update{document: d, out: append(out, '\n'), changed: map[int]place{}}
 	for number := range d.table {
 		u.last = max(u.last, number)
 	}
 	for number := range d.referred {
-		if number <= maxObjects { // a larger one may be part of a picture
+		if number <= maxObjects { // a larger number may be part of image data
 			u.last = max(u.last, number)
 		}
 	}
@@ -51,7 +52,7 @@ func (u *update) put(o object, content value) {
 	u.out = append(append(u.out, content...), "\nendobj\n"...)
 }
 
-// putStream writes a new stream, with the entries of its dictionary but Length.
+// putStream writes a new stream, with the entries of its dictionary except Length.
 func (u *update) putStream(number int, entries dict, content []byte) {
 	u.begin(object{number: number})
 	u.out = append(u.out, entries.with("Length", fmt.Appendf(nil, "%d", len(content))).text()...)
@@ -99,7 +100,8 @@ func (u *update) end() {
 	u.out = fmt.Appendf(u.out, "\nstartxref\n%d\n%%%%EOF\n", start)
 }
 
-// id returns the identifier of the file: its first half stays, its second half is of this update.
+// id returns the identifier of the file. Its first half stays unchanged, and its second half is new
+// in this update.
 func (u *update) id() value {
 	hash := sha256.Sum256(u.out)
 	own := value(fmt.Appendf(nil, "<%x>", hash[:16]))
@@ -116,7 +118,7 @@ type graft struct {
 	moved map[int]int
 }
 
-// copy returns a value with references to copies, and writes those.
+// copy returns a value whose references refer to copies, and writes the copies.
 func (g graft) copy(v value) (out value) {
 	s := scanner{data: v}
 	for s.skip(); s.at < len(v) && !s.bad; s.skip() {

@@ -11,7 +11,7 @@ import (
 // characters. It breaks inside a word only when the word is wider than a line.
 func (c *canvas) wrap(text, font string, size, w float64) []string {
 	var lines []string
-	for paragraph := range strings.SplitSeq(norm.NFC.String(text), "\n") { // the fonts have é, and no accent to put on an e
+	for paragraph := range strings.SplitSeq(norm.NFC.String(text), "\n") { // the fonts have é, but no combining accent for an e
 		lines = append(lines, c.wrapLine(strings.TrimRight(paragraph, "\r"), font, size, w)...)
 	}
 	return lines

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bound makes the kernel enforce the bounds of this process. What the Go runtime has reserved up to now does not count,
-// nor do the stacks of the threads that it may start.
-// When memory runs out in a container, the kernel ends this process rather than the sandbox.
+// bound makes the kernel enforce the limits of this process. Memory that the Go runtime has
+// reserved before does not count, and neither do the stacks of threads that it may start. If memory
+// runs out in a container, the kernel ends this process and not the sandbox.
 func bound(memory uint64) error {
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // fails only where there is no /proc
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // fails only if there is no /proc
 	var space, data, other uint64                                   // in pages
 	if statm, err := os.ReadFile("/proc/self/statm"); err == nil {
 		if _, err := fmt.Sscan(string(statm), &space, &other, &other, &other, &other, &data); err != nil {
@@ -28,12 +28,12 @@ func bound(memory uint64) error {
 	return errors.Join(errs...)
 }
 
-// lower sets a bound, unless a lower one is set already.
+// lower sets a limit, unless a lower limit is set already.
 func lower(resource int, most uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {
 		return err
 	}
-	hard := min(now.Max, most+1) // SIGXCPU comes at the soft bound and SIGKILL at the hard one
+	hard := min(now.Max, most+1) // the kernel sends SIGXCPU at the soft limit and SIGKILL at the hard limit
 	return unix.Setrlimit(resource, &unix.Rlimit{Cur: min(now.Cur, most), Max: hard})
 }

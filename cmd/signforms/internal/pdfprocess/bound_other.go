@@ -2,5 +2,5 @@
 
 package pdfprocess
 
-// bound does nothing: only the time of the process is bounded here, by its parent.
+// bound does nothing. On this system, only the parent limits the time of the process.
 func bound(_ uint64) error { return nil }

@@ -1,6 +1,6 @@
-// Package pdfprocess inspects and finishes PDFs in processes of their own, because a hostile file can end the process
-// that reads it. The program starts itself for each file, and the process bounds its memory and its processor time
-// before it reads a byte.
+// Package pdfprocess inspects and finishes PDFs in separate processes, because a hostile file can
+// end the process that reads it. The program starts itself for each file. The new process limits
+// its memory and its processor time before it reads a byte.
 //
 // Start with [New] and [Main]. The work itself is in package pdf.
 package pdfprocess
@@ -23,7 +23,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
-// The bounds of one process.
+// The limits of one process.
 const (
 	maxCPU    = 10 // seconds, on Linux
 	maxTime   = time.Minute
@@ -31,7 +31,7 @@ const (
 	maxStderr = 64 << 10
 )
 
-// maxWait is how long a job waits for room.
+// maxWait is how long a job waits for a free process.
 const maxWait = 10 * time.Second
 
 // A Pool starts the processes. It is safe for concurrent use.
@@ -39,13 +39,16 @@ type Pool struct{ inspecting, finishing kind }
 
 // kind is a kind of processes.
 type kind struct {
-	room   chan struct{} // has space for as many values as there may be processes at a time
-	memory int           // megabytes of each, on top of what the program takes to start
+	room   chan struct{} // has room for one value per concurrent process
+	memory int           // megabytes of each process, in addition to the memory that the program needs to start
 }
 
-// New returns a pool. A program needs one: its processes have up to 880 MB together, besides what each takes to start.
-// Inspecting has room of its own, so that uploads do not wait for files that take long to finish, and less memory, so
-// that what was accepted can be finished.
+// New returns a pool. A program needs only one. Its processes use up to 880 MB together, in
+// addition to the memory that each needs to start.
+//
+// Inspecting has its own processes, so that uploads do not wait for files that take long to finish.
+// An inspecting process has less memory than a finishing one, so that an accepted file can be
+// finished.
 func New() *Pool {
 	return &Pool{
 		inspecting: kind{room: make(chan struct{}, 1), memory: 240 * overhead},
@@ -53,8 +56,9 @@ func New() *Pool {
 	}
 }
 
-// Inspect is [pdf.Inspect] in another process. It waits for others, for 10 seconds at most, and then fails with
-// [pdf.ErrBusy]. A file that exceeds the bounds of the process is refused with [pdf.ErrTooHeavy].
+// Inspect is [pdf.Inspect] in another process. It waits at most 10 seconds for a free process, and
+// then returns [pdf.ErrBusy]. If the file exceeds the limits of the process, Inspect returns
+// [pdf.ErrTooHeavy].
 func (p *Pool) Inspect(ctx context.Context, data []byte) (pdf.Content, error) {
 	if len(data) > pdf.MaxSize {
 		return pdf.Content{}, pdf.ErrTooLarge
@@ -63,29 +67,29 @@ func (p *Pool) Inspect(ctx context.Context, data []byte) (pdf.Content, error) {
 	return a.Content, err
 }
 
-// Finish is [pdf.Finish] in another process. It waits for others as Inspect does. A file that exceeds the bounds of the
-// process fails with [pdf.ErrTooHeavy].
+// Finish is [pdf.Finish] in another process. It waits for a free process as Inspect does. If the
+// file exceeds the limits of the process, Finish returns [pdf.ErrTooHeavy].
 func (p *Pool) Finish(ctx context.Context, original []byte, marks []pdf.Mark, cert pdf.Certificate, sealer *pdf.Sealer) ([]byte, error) {
 	a, err := p.finishing.run(ctx, job{Finish: true, Marks: marks, Certificate: cert, Sealer: sealer}, original)
 	return a.file, err
 }
 
-// Stamp is [pdf.Stamp] in another process, of those that finish files. It waits for others as Inspect does. A file that
-// exceeds the bounds of the process fails with [pdf.ErrTooHeavy].
+// Stamp is [pdf.Stamp] in a process that finishes files. It waits for a free process as Inspect
+// does. If the file exceeds the limits of the process, Stamp returns [pdf.ErrTooHeavy].
 func (p *Pool) Stamp(ctx context.Context, original []byte, marks []pdf.Mark) ([]byte, error) {
 	a, err := p.finishing.run(ctx, job{Stamp: true, Marks: marks}, original)
 	return a.file, err
 }
 
-// FindTooLong is [pdf.FindTooLong] in another process, of those that finish files.
+// FindTooLong is [pdf.FindTooLong] in a process that finishes files.
 func (p *Pool) FindTooLong(ctx context.Context, original []byte, marks []pdf.Mark) (*pdf.TooLong, error) {
 	a, err := p.finishing.run(ctx, job{Measure: true, Marks: marks}, original)
 	return a.TooLong, err
 }
 
-// job is what a process gets on its standard input: this as a line of JSON, then the PDF.
+// job is the input of a process on its standard input: the job as a line of JSON, and then the PDF.
 type job struct {
-	Finish      bool // otherwise: stamp, measure or inspect
+	Finish      bool // false: stamp, measure or inspect
 	Stamp       bool
 	Measure     bool
 	Marks       []pdf.Mark
@@ -93,18 +97,19 @@ type job struct {
 	Sealer      *pdf.Sealer
 }
 
-// answer is what a process writes to its standard output: this as a line of JSON, then the finished or stamped file.
+// answer is the output of a process on its standard output: the answer as a line of JSON, and then
+// the finished or stamped file.
 type answer struct {
-	Refusal string // a reason of package pdf, or empty
-	Error   string // empty: done
+	Refusal string // text of an error of package pdf, or empty
+	Error   string // empty: the job succeeded
 	Content pdf.Content
 	TooLong *pdf.TooLong
-	Size    int // of the file, in bytes
+	Size    int // size of the file, in bytes
 
 	file []byte
 }
 
-// run has one job done when there is room.
+// run executes one job when a process is free.
 func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err error) {
 	leave, err := k.enter(ctx)
 	if err != nil {
@@ -114,7 +119,7 @@ func (k kind) run(ctx context.Context, j job, content []byte) (a answer, err err
 	return k.start(ctx, j, content)
 }
 
-// enter waits for room.
+// enter waits for a free process.
 func (k kind) enter(ctx context.Context) (leave func(), err error) {
 	waited := time.NewTimer(maxWait)
 	defer waited.Stop()
@@ -128,7 +133,7 @@ func (k kind) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// start has one job done in a process of its own.
+// start executes one job in a new process.
 func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err error) {
 	line, err := json.Marshal(j)
 	if err != nil {
@@ -152,7 +157,7 @@ func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err e
 	}
 	a, readErr := readAnswer(stdout)
 	if readErr != nil {
-		cancel() // it must not go on writing
+		cancel() // the process must not continue to write
 	}
 	switch waitErr := cmd.Wait(); {
 	case ctx.Err() != nil:
@@ -165,17 +170,17 @@ func (k kind) start(ctx context.Context, j job, content []byte) (a answer, err e
 	return a, a.err()
 }
 
-// runtimeBounds keep the runtime small. Without them it has a thread for each processor, and with cgo each thread
-// reserves 64 MB for C's memory, which has nothing to do with the file.
+// runtimeBounds reduce the memory of the runtime. Without them the runtime has a thread for each
+// processor, and with cgo each thread reserves 64 MB for C's memory, whatever the file is.
 var runtimeBounds = []string{"GOMAXPROCS=2", "MALLOC_ARENA_MAX=1"}
 
-// command returns the command that starts this program as a process for one PDF. The process gets no other variable: it
-// needs none.
+// command returns the command that starts this program as a process for one PDF. The process gets
+// no other environment variables, because it needs none.
 func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
 	if !handled {
 		return nil, errors.New("pdfprocess: the program has not called Main")
 	}
-	self := "/proc/self/exe" // stays the same program when its file is replaced
+	self := "/proc/self/exe" // remains the same program if its file is replaced
 	if runtime.GOOS != "linux" {
 		var err error
 		if self, err = os.Executable(); err != nil {
@@ -183,7 +188,7 @@ func (k kind) command(ctx context.Context) (*exec.Cmd, error) {
 		}
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Args = []string{os.Args[0], "(PDF)"} // for those who list processes
+	cmd.Args = []string{os.Args[0], "(PDF)"} // shown in lists of processes
 	cmd.Env = slices.Concat([]string{variable + "=" + strconv.Itoa(k.memory)}, runtimeBounds, environment)
 	cmd.WaitDelay = time.Second
 	return cmd, nil
@@ -200,7 +205,8 @@ func (a answer) err() error {
 	return nil
 }
 
-// death returns why a process ended without an answer. stderr holds what Go prints when a program dies.
+// death returns why a process ended without an answer. stderr is the text that Go prints when a
+// program dies.
 func (k kind) death(err error, stderr string) error {
 	memory := fmt.Sprintf("more than %d MB of memory", k.memory)
 	for _, cause := range []struct{ said, means string }{
@@ -211,7 +217,7 @@ func (k kind) death(err error, stderr string) error {
 		{"cannot allocate memory", memory},
 		{"cannot map pages", memory},
 		{"pthread_create failed", memory},
-		{"signal: killed", "more processor time or memory than it may"}, // by the kernel, before it could say why
+		{"signal: killed", "more processor time or memory than it may"}, // killed by the kernel before it could report the reason
 	} {
 		if strings.Contains(stderr+err.Error(), cause.said) {
 			return fmt.Errorf("%w (%s)", pdf.ErrTooHeavy, cause.means)
@@ -221,7 +227,7 @@ func (k kind) death(err error, stderr string) error {
 	return fmt.Errorf("the process for the PDF ended: %w: %.200s", err, first)
 }
 
-// head keeps the beginning of what is written to it.
+// head keeps the beginning of the text that is written to it.
 type head struct{ text []byte }
 
 func (h *head) Write(p []byte) (int, error) {

@@ -13,19 +13,21 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
 )
 
-// variable is set in the environment of the processes that a Pool starts, to the megabytes of memory that each may
-// have.
+// variable is an environment variable of the processes that a Pool starts. Its value is the number
+// of megabytes of memory that each process may use.
 const variable = "SIGNFORMS_PDF_PROCESS"
 
-// maxStack bounds the stack of a goroutine in bytes, and with it how deeply a file may be nested.
+// maxStack is the maximum size of the stack of a goroutine, in bytes. It limits how deeply a file
+// may be nested.
 const maxStack = 64 << 20
 
-// handled is set by Main. Without it, the processes of a Pool would do what their program does, and start processes of
-// their own.
+// handled is set by Main. Without Main, each process of a Pool would run the whole program and
+// start further processes.
 var handled bool
 
-// Main does the job of a process that a [Pool] has started, and ends the process. In any other process it returns at
-// once. A program that uses a Pool calls it before it does anything else; so does the TestMain of a test.
+// Main executes the job of a process that a [Pool] has started, and ends the process. In any other
+// process it returns at once. A program that uses a Pool must call Main before it does anything
+// else, and so must the TestMain of a test.
 func Main() {
 	handled = true
 	memory := os.Getenv(variable)
@@ -43,15 +45,15 @@ func Main() {
 	os.Exit(0)
 }
 
-// prepare bounds this process.
+// prepare limits the memory and the time of this process.
 func prepare(memory string) error {
-	signal.Ignore(os.Interrupt) // Ctrl+C is for the program, which lets files under way end
+	signal.Ignore(os.Interrupt) // Ctrl+C is for the parent, which waits for running jobs
 	megabytes, err := strconv.ParseUint(memory, 10, 16)
 	if err != nil {
 		return fmt.Errorf("%s: %w", variable, err)
 	}
 	bytes := megabytes << 20
-	debug.SetMemoryLimit(int64(bytes / 4 * 3)) // collects garbage before the bound is reached
+	debug.SetMemoryLimit(int64(bytes / 4 * 3)) // makes the runtime collect garbage before the limit is reached
 	debug.SetMaxStack(maxStack)
 	if err := bound(bytes); err != nil {
 		return fmt.Errorf("bounding the process: %w", err)
@@ -59,7 +61,7 @@ func prepare(memory string) error {
 	return nil
 }
 
-// work reads a job, does it and writes the answer.
+// work reads a job, executes it and writes the answer.
 func work(in io.Reader, out io.Writer) error {
 	r := bufio.NewReader(in)
 	line, err := r.ReadBytes('\n')
@@ -109,7 +111,7 @@ func (j job) do(content []byte) (a answer) {
 	return a
 }
 
-// readAnswer reads what work has written.
+// readAnswer reads the output of work.
 func readAnswer(out io.Reader) (a answer, err error) {
 	r := bufio.NewReader(io.LimitReader(out, maxOutput))
 	line, err := r.ReadBytes('\n')

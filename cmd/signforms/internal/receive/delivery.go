@@ -25,8 +25,8 @@ func Webhook() *cobra.Command {
 		newWebhookSign(), newWebhookVerify(), newWebhookDiagnose())
 }
 
-// delivery is one delivery from a file or from stdin. Its headers come from flags or, with --request, from the file
-// itself.
+// delivery is one delivery from a file or from stdin. Its headers are given by flags or, with
+// --request, by the file itself.
 type delivery struct {
 	secrets webhookSecrets
 	headers []string
@@ -39,10 +39,10 @@ func (d *delivery) addFlags(cmd *cobra.Command) {
 	d.secrets.addFlags(cmd)
 }
 
-// maxDelivery bounds a delivery, in bytes.
+// maxDelivery is the maximum size of a delivery, in bytes.
 const maxDelivery = 10 << 20
 
-// readInput reads the file that args name, or stdin for no name or "-".
+// readInput reads the file that args name. Without a name, or with "-", it reads stdin.
 func readInput(cmd *cobra.Command, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		text, err := cli.ReadAll(cmd.InOrStdin(), "what was typed or piped", maxDelivery)
@@ -168,7 +168,7 @@ genuine delivery and ends with exit code 1 for any other. It checks the age of a
 	return cmd
 }
 
-// refusal says why a delivery was refused, without terms of Go.
+// refusal returns why a delivery was refused, without terms of Go.
 func refusal(err error, header http.Header) string {
 	switch headers := []string{webhook.SignatureHeader, webhook.TimestampHeader}; {
 	case errors.Is(err, webhook.ErrHeaderMissing):
@@ -183,7 +183,7 @@ func refusal(err error, header http.Header) string {
 		return "header malformed: " + webhook.TimestampHeader + " is neither 10-digit Unix seconds, nor 13-digit Unix milliseconds, nor RFC 3339 ending in Z"
 	case errors.Is(err, webhook.ErrSignature):
 		return "signature does not match"
-	case errors.Is(err, webhook.ErrTimestamp): // its text begins with that of ErrTimestamp, and goes on with the difference
+	case errors.Is(err, webhook.ErrTimestamp): // the text begins with that of ErrTimestamp, and the difference follows
 		return "genuine, but its timestamp is not within --tolerance" + strings.TrimPrefix(err.Error(), webhook.ErrTimestamp.Error())
 	}
 	return withoutPackage(err)
@@ -193,7 +193,7 @@ func hexadecimal(signature string) bool {
 	return len(signature) == 64 && strings.Trim(signature, "0123456789abcdef") == ""
 }
 
-// withoutPackage returns an error's text without the name of the package, with which its errors begin.
+// withoutPackage returns the text of an error without the name of the package at its beginning.
 func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "webhook: ") }
 
 // newVerifier returns a verifier. With a tolerance of 0 it does not compare timestamps with the clock.
@@ -262,11 +262,11 @@ var eventColumns = []cli.Column[webhook.Event]{
 	{Name: "about", Value: eventText},
 }
 
-// eventText describes an event in a few words.
+// eventText returns a short description of an event.
 func eventText(e webhook.Event) string {
 	switch e := e.(type) {
 	case *webhook.FormResponse:
-		return strings.TrimSuffix(fmt.Sprintf("%q answered by %s", e.FormTitle, e.RespondentEmail), " by ") // a respondent may be unknown
+		return strings.TrimSuffix(fmt.Sprintf("%q answered by %s", e.FormTitle, e.RespondentEmail), " by ") // the respondent may be unknown
 	case *webhook.SignatureViewed:
 		return fmt.Sprintf("%q viewed by %s", e.DocumentName, e.ViewedBy.Email)
 	case *webhook.SignatureSigned:
@@ -287,7 +287,8 @@ func eventText(e webhook.Event) string {
 	return "is of a type that this program does not know"
 }
 
-// momentFlag is a time, a day, or seconds since 1970 as in the header of a delivery.
+// momentFlag returns a flag for a time, a day, or seconds since 1970 as in the header of a
+// delivery.
 func momentFlag(at *time.Time) pflag.Value {
 	day := cli.DayFlag(at, false)
 	return cli.FuncFlag(day.Type(), func(text string) error {

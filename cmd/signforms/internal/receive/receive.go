@@ -1,4 +1,4 @@
-// Package receive holds the commands that sign, verify, diagnose and receive webhook deliveries.
+// Package receive has the commands that sign, verify, diagnose and receive webhook deliveries.
 package receive
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// receiver prints the deliveries that come in.
+// receiver prints the deliveries that it receives.
 type receiver struct {
 	addr      string
 	tolerance time.Duration
@@ -90,7 +90,7 @@ func (r *receiver) run(cmd *cobra.Command) error {
 // readTimeout is how long a request may take to arrive.
 const readTimeout = 20 * time.Second
 
-// serveUntil serves until ctx ends. Then it waits up to 5 seconds for requests under way.
+// serveUntil serves until ctx ends. Then it waits up to 5 seconds for running requests.
 func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadTimeout: readTimeout, WriteTimeout: readTimeout + 10*time.Second, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
@@ -102,7 +102,7 @@ func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if srv.Shutdown(grace) != nil { // most likely a connection without a request
+	if srv.Shutdown(grace) != nil { // most likely the cause is a connection without a request
 		srv.Close()
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
@@ -111,7 +111,7 @@ func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// maxBody bounds the body of a delivery, in bytes.
+// maxBody is the maximum size of the body of a delivery, in bytes.
 const maxBody = 1 << 20
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -155,7 +155,7 @@ func (r *receiver) refuseUnread(w http.ResponseWriter, req *http.Request, err er
 	r.refuse(w, req, status, word, reason)
 }
 
-// refuse answers a request and prints the reason.
+// refuse responds to a request and prints the reason.
 func (r *receiver) refuse(w http.ResponseWriter, req *http.Request, status int, word, reason string) {
 	fmt.Fprintf(r.stderr, "%s refused %s %s: %s\n",
 		time.Now().Format(time.TimeOnly), cli.Plain(req.Method), cli.Plain(req.URL.Path), reason)

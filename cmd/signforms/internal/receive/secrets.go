@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// webhookSecrets says where a command gets the secrets that sign webhooks.
+// webhookSecrets are the sources of the secrets that sign webhooks.
 type webhookSecrets struct {
 	secrets []string
 	files   []string
@@ -21,8 +21,8 @@ func (s *webhookSecrets) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&s.secrets, "secret", nil, "the `secret` itself, which others on this machine can see: rather use a variable or a file")
 }
 
-// read returns the secrets, at least one. White space around a secret is trimmed only in files. In flags and variables
-// it stays, so that diagnosis can name it.
+// read returns the secrets, at least one. White space around a secret is trimmed only in files. In
+// flags and environment variables it stays, so that the command diagnose can detect it.
 func (s *webhookSecrets) read(stderr io.Writer) ([]string, error) {
 	all := append([]string(nil), s.secrets...)
 	for _, file := range s.files {

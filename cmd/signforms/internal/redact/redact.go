@@ -1,6 +1,6 @@
-// Package redact replaces values in JSON and texts that could identify people or things, so that the result can be
-// kept or shown to others. Equal values get the same replacement, so that the result shows which values belonged
-// together.
+// Package redact replaces values in JSON and texts that could identify people or things, so that
+// the result can be stored or shown to others. Equal values get the same replacement, so that the
+// result shows which values are equal.
 package redact
 
 import (
@@ -17,17 +17,18 @@ import (
 	"unicode/utf8"
 )
 
-// Replacer replaces values by made-up ones. Make one with [New]; it is not safe for concurrent use.
+// Replacer replaces values by invented values. Make a Replacer with [New]. A Replacer is not safe
+// for concurrent use.
 type Replacer struct {
-	// Marks has numbers and booleans replaced by texts that say so, equal numbers by equal ones, instead of by 1 and
-	// false.
+	// Marks changes the replacement of numbers and booleans. By default they become 1 and false.
+	// With Marks they become texts that name their type, and equal numbers become equal texts.
 	Marks bool
 
 	made  map[string]string // replacements by value
 	count map[string]int    // how many replacements were made, by kind of value
 }
 
-// New returns a Replacer that has no replacements yet.
+// New returns a Replacer without replacements.
 func New() *Replacer { return &Replacer{made: map[string]string{}, count: map[string]int{}} }
 
 // constants are the texts that the service itself puts into these fields. Any other text in them is replaced.
@@ -50,8 +51,8 @@ var constants = map[string][]string{
 
 var documentTypes = []string{"PDF", "PDF_TEMPLATE", "FORM_TEMPLATE"}
 
-// These fields of the wire format keep their values: times of the service, and what is no text and says nothing about
-// a person.
+// These fields of the wire format keep their values: the times of the service, and values that are
+// not text and identify nobody.
 var (
 	times = []string{"viewedAt", "signedAt", "createdAt", "updatedAt", "submittedAt"}
 	plain = []string{
@@ -63,7 +64,7 @@ var (
 	}
 )
 
-// names are the other fields of the wire format. Any other key may be somebody's words.
+// names are the other fields of the wire format. Any other key may contain words of a person.
 var names = []string{
 	"formId", "formResponseId", "formTitle", "finishedPdfUrl", "documentUrl", "respondentEmail", "response", "id", "question", "answer",
 	"documentName", "documentId", "authorEmail", "signers", "viewedBy", "signedBy",
@@ -73,8 +74,9 @@ var names = []string{
 	"detail", "type", "errors",
 }
 
-// JSON returns the body of a delivery or an answer in which everything is replaced but what the wire format says
-// about it: the names of its fields, the service's constants and times, and null. The order of fields stays.
+// JSON returns the body of a delivery or a response with its values replaced. The names of the
+// fields of the wire format, the service's constants and times, and null stay. The order of fields
+// does not change.
 func (r *Replacer) JSON(text []byte) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -160,7 +162,7 @@ func write(out *bytes.Buffer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	out.Truncate(out.Len() - 1) // the line end
+	out.Truncate(out.Len() - 1) // removes the line end
 	return nil
 }
 
@@ -200,7 +202,8 @@ var kinds = []struct {
 	{"ip", ipText, func(n int) string { return fmt.Sprintf("192.0.2.%d", n%256) }},
 }
 
-// maxDigits bounds the numbers that are kept: counts, but no date of birth and no telephone number.
+// maxDigits is the largest number of digits of a number that is kept. A count has fewer digits than
+// a date of birth or a telephone number.
 const maxDigits = 6
 
 func isTime(s string) bool {
@@ -231,8 +234,8 @@ func (r *Replacer) make(value, kind string, stand func(n int) string) string {
 	return made
 }
 
-// Shape returns the form of a time or an id: each digit as 9, as in 9999-99-99T99:99:99Z. Of a text with other letters
-// it returns the length.
+// Shape returns the form of a time or an id, in which each digit is a 9, such as
+// 9999-99-99T99:99:99Z. For a text with other letters, it returns the length.
 func Shape(s string) string {
 	letter := func(c rune) bool {
 		return c != 'T' && c != 'Z' && (unicode.IsLetter(c) || c > unicode.MaxASCII || c < ' ')
@@ -253,7 +256,7 @@ func Shape(s string) string {
 	}, s)
 }
 
-// maxShape bounds the bytes of a text that has a shape.
+// maxShape is the length in bytes of the longest text that has a shape.
 const maxShape = 40
 
 // IDs replaces the ids in a path.

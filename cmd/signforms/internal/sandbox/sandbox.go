@@ -1,5 +1,5 @@
-// Package sandbox holds what commands know of a running sandbox: where it is, which variables name it, and what to do
-// when it does not answer.
+// Package sandbox has the knowledge of commands about a running sandbox: its default address, the
+// environment variables for it, and the errors if it does not respond.
 package sandbox
 
 import (
@@ -12,16 +12,18 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// Env is the prefix of the variables of serve and of the commands that act on a running sandbox.
+// Env is the prefix of the environment variables of serve and of the commands that act on a running
+// sandbox.
 const Env = "SIGNFORMS_SANDBOX_"
 
-// DefaultAddr is where serve listens, and DefaultURL where the other commands look for it.
+// DefaultAddr is the address on which serve listens. DefaultURL is the URL at which the other
+// commands expect it.
 const (
 	DefaultAddr = "127.0.0.1:4874"
 	DefaultURL  = "http://" + DefaultAddr
 )
 
-// Explain adds to an error what the user can do about it. addressFlag and tokenFlag are the flags that it names.
+// Explain adds a remedy to an error. addressFlag and tokenFlag are the flags that the remedy names.
 func Explain(err error, address, token, addressFlag, tokenFlag string) error {
 	refused, answered := errors.AsType[*wire.Error](err)
 	switch {

@@ -23,12 +23,12 @@ func envVariables(c wire.Credentials) []envVariable {
 	}
 }
 
-// plainEnv holds the characters that have no special meaning in a shell, in docker --env-file and in CI. The brackets
-// are for IPv6 addresses; a shell expands no patterns in an assignment.
+// plainEnv has the characters that have no special meaning in a shell, in docker --env-file and in
+// CI. The brackets are for IPv6 addresses; a shell expands no patterns in an assignment.
 const plainEnv = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+=-[]"
 
-// CheckEnvFile refuses values that programs read differently from an --env-file. A shell would run some of them as
-// commands.
+// CheckEnvFile refuses values that different programs read differently from an --env-file. A shell
+// would run some of them as commands.
 func CheckEnvFile(c wire.Credentials) error {
 	for _, v := range envVariables(c) {
 		if strings.Trim(v.value, plainEnv) != "" {
@@ -48,8 +48,8 @@ func envFileLines(c wire.Credentials) string {
 	return b.String()
 }
 
-// ShellLines returns the variables for eval in a shell. Values are quoted, because an answer must never run as a
-// command.
+// ShellLines returns the variables for eval in a shell. Values are quoted, because a response must
+// never run as a command.
 func ShellLines(c wire.Credentials) (string, error) {
 	var b strings.Builder
 	for _, v := range envVariables(c) {
@@ -65,8 +65,8 @@ func ShellLines(c wire.Credentials) (string, error) {
 	return b.String(), nil
 }
 
-// WriteEnvFile writes the variables to a file that only the owner can read. The file appears at once and complete,
-// because a script may wait for it.
+// WriteEnvFile writes the variables to a file that only the owner can read. The file appears
+// complete, because a script may wait for it.
 func WriteEnvFile(name string, c wire.Credentials) error {
 	if err := CheckEnvFile(c); err != nil {
 		return err

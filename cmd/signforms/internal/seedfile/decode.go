@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decoder fills a seed from YAML. The yaml package could do this, but its errors name Go types, and lack the line for
-// types that decode themselves.
+// decoder fills a seed from YAML. The yaml package could do this too, but its errors contain the
+// names of Go types, and no line for types that decode themselves.
 type decoder struct {
 	file   *File
 	folder string
@@ -80,7 +80,7 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// fieldsOf returns the places of a struct's fields by their names, which are those in JSON.
+// fieldsOf returns the indexes of a struct's fields by their JSON names.
 func fieldsOf(t reflect.Type) map[string][]int {
 	places := map[string][]int{}
 	for _, field := range reflect.VisibleFields(t) {
@@ -136,7 +136,7 @@ func (d *decoder) scalar(node *yaml.Node, out reflect.Value, path string) error 
 		return nil
 	}
 	if out.Kind() == reflect.String {
-		out.SetString(node.Value) // a name such as 2026 or yes stays as written
+		out.SetString(node.Value) // a name such as 2026 or yes keeps its spelling
 		return nil
 	}
 	if err := node.Decode(out.Addr().Interface()); err != nil {

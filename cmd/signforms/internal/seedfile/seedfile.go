@@ -1,4 +1,4 @@
-// Package seedfile reads YAML files with the records that a sandbox starts with. Begin with [Read].
+// Package seedfile reads YAML files with the initial records of a sandbox. Start with [Read].
 package seedfile
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// File is a seed file that was read.
+// File is the content of a seed file.
 type File struct {
 	Seed  *wire.Seed
 	name  string
-	lines map[string]int // the lines of "templates[0]" and so on
+	lines map[string]int // line numbers by path, such as "templates[0]"
 }
 
-// maxSize bounds a seed file, and each PDF that it names.
+// maxSize is the maximum size of a seed file, and of each PDF that it names.
 const maxSize = 32 << 20
 
 // Read reads a seed file. Names of PDFs in it are relative to its folder. Errors begin with the file's name and the
@@ -37,7 +37,7 @@ func Read(name string) (*File, error) {
 	if err := documents.Decode(&root); errors.Is(err, io.EOF) {
 		return f, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err) // yaml's own names the line
+		return nil, fmt.Errorf("%s: %w", name, err) // the error of package yaml contains the line
 	}
 	if err := documents.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: only one YAML document is read", name)

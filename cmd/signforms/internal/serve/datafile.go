@@ -12,7 +12,7 @@ import (
 // dataFile returns the default file for the state. It is in the folder where the system keeps the data of the user's
 // programs.
 func dataFile() (file string, err error) {
-	if local := os.Getenv("LocalAppData"); runtime.GOOS == "windows" && local != "" { // the others go to other machines with the user
+	if local := os.Getenv("LocalAppData"); runtime.GOOS == "windows" && local != "" { // other folders follow the user to other machines
 		return filepath.Join(local, "signforms", "sandbox.db"), nil
 	}
 	file = cli.UserFile("sandbox.db", "XDG_DATA_HOME", ".local", "share")

@@ -8,8 +8,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// parseKeep reads the values of --keep. Each names a log and how many of its newest entries are kept, as in
-// requests=1000.
+// parseKeep reads the values of --keep. Each value is a log and the number of its newest entries to
+// keep, such as requests=1000.
 func parseKeep(settings []string) (k refserver.Keep, err error) {
 	logs := map[string]*int{"requests": &k.Requests, "deliveries": &k.Deliveries, "messages": &k.Messages, "audit": &k.Audit}
 	for _, setting := range settings {

@@ -16,8 +16,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// parseProfile reads the values of --profile. Each is a name with a value, as in page-size=25. A name alone switches a
-// setting on.
+// parseProfile reads the values of --profile. Each is a name with a value, such as page-size=25. A
+// name without a value sets a boolean to true.
 func parseProfile(settings []string) (p refserver.Profile, err error) {
 	fields := reflect.ValueOf(&p).Elem()
 	for _, setting := range settings {
@@ -36,10 +36,10 @@ func parseProfile(settings []string) (p refserver.Profile, err error) {
 	return p, nil
 }
 
-// clientEndpoints returns the endpoints for a client of a service with the profile. It knows best what is wrong with
-// them.
+// clientEndpoints returns the endpoints for a client of a service with the profile. The client
+// returns the best errors for invalid endpoints.
 func clientEndpoints(p refserver.Profile) (endpoints map[signforms.Operation]signforms.Endpoint, err error) {
-	text, err := json.Marshal(p.Endpoints) // both are written alike
+	text, err := json.Marshal(p.Endpoints) // both types have the same JSON
 	if err == nil {
 		err = json.Unmarshal(text, &endpoints)
 	}
@@ -60,7 +60,7 @@ func profileNames() (names []string) {
 	return names
 }
 
-// asWords writes initialisms as words, so that kebab does not split them.
+// asWords changes the spelling of initialisms, so that kebab does not split them.
 var asWords = strings.NewReplacer("IDs", "Ids", "ID", "Id", "PDF", "Pdf")
 
 // kebab writes PageSize as page-size.
@@ -76,7 +76,8 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// setReading sets a field of the profile from text. Words and numbers are written as they are, other values as JSON.
+// setReading sets a field of the profile from text. Words and numbers are written literally, and
+// other values as JSON.
 func setReading(field reflect.Value, text string) error {
 	if word, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return word.UnmarshalText([]byte(text))

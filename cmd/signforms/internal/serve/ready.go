@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/seedfile"
 )
 
-// readSeed reads the file of --seed. It runs before anything is started.
+// readSeed reads the file of --seed. It is called before anything is started.
 func (f *serveFlags) readSeed() (*seedfile.File, error) {
 	if f.seed == "" {
 		return &seedfile.File{}, nil
@@ -31,7 +31,7 @@ func (f *serveFlags) applySeed(ctx context.Context, api *control.API, seed *seed
 	return seed.Explain(err)
 }
 
-// readyLine is what --json prints, on one line, once the sandbox takes requests.
+// readyLine is the line that --json prints when the sandbox accepts requests.
 type readyLine struct {
 	wire.Credentials
 	Listening string `json:"listening"` // the base URL without --public-url

@@ -23,8 +23,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// stopWithin is how long serve waits for requests and webhook attempts under way when it stops, and endWithin is when it
-// ends in any case, as a kill does. docker stop kills after 10 seconds.
+// stopWithin is how long serve waits for running requests and webhook attempts when it stops. After
+// endWithin, serve ends in any case, as if it were killed. docker stop kills a container after 10
+// seconds.
 const (
 	stopWithin = 5 * time.Second
 	endWithin  = 7 * time.Second
@@ -45,7 +46,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		return err
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // most of the memory is records that stay: with Go's 100 it holds as much garbage
+		debug.SetGCPercent(50) // most of the memory is records that stay; with Go's default of 100, there would be as much garbage
 	}
 	ending := time.AfterFunc(time.Hour, func() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "signforms: the data file could not be closed in time; nothing acknowledged is lost")
@@ -97,7 +98,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// startError rewords an error of the start for users of the command line.
+// startError returns the text for users in place of an error of the start.
 func startError(err error, addr, data string) error {
 	if full := errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE); full && !errors.Is(err, sqlitestore.ErrLimit) {
 		return fmt.Errorf("%w: raise the limit of open files (ulimit -n)", err)
@@ -120,7 +121,7 @@ func startError(err error, addr, data string) error {
 	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away %s, each time moving its -wal and -shm away too", err, data, start)
 }
 
-// optionFlags holds the flags for options of the server, and the settings of --profile.
+// optionFlags maps options of the server to flags, and to the settings of --profile.
 var optionFlags = func() map[string]string {
 	names := map[string]string{
 		"Options.APIKey": "--api-key", "Options.WorkspaceID": "--workspace-id", "Options.WebhookSecret": "--webhook-secret",

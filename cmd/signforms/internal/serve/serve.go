@@ -1,5 +1,5 @@
-// Package serve holds the command that runs a sandbox: the reference service with its state in a file, the control API
-// and the pages.
+// Package serve has the command that runs a sandbox: the reference service with its state in a
+// file, the control API and the pages.
 package serve
 
 import (
@@ -33,9 +33,9 @@ type serveFlags struct {
 	frameAncestors                     []string
 	plainPDFs, denyPrivate, json       bool
 
-	endpoints map[signforms.Operation]signforms.Endpoint // of --profile, for clients
+	endpoints map[signforms.Operation]signforms.Endpoint // endpoints of --profile, for clients
 
-	version string // of the program
+	version string // version of the program
 }
 
 // Command returns the command serve.
@@ -129,10 +129,11 @@ func (f *serveFlags) options(cmd *cobra.Command) (*refserver.Options, error) {
 	}, nil
 }
 
-// likePrefix matches keys that begin like those of a workspace after the first.
+// likePrefix matches keys that begin like the keys of a workspace other than the first.
 var likePrefix = regexp.MustCompile(`^[0-9a-f]{8}_`)
 
-// checkFrameAncestors refuses values that are not origins. A browser would allow no site with them, or every site.
+// checkFrameAncestors refuses values that are not origins. With such values, a browser would allow
+// either no site or every site.
 func checkFrameAncestors(origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)

@@ -13,10 +13,10 @@ import (
 // accountRecord is an account as --json prints it.
 type accountRecord struct {
 	Account   string `json:"account"`
-	Default   bool   `json:"default"` // used when no account is named
+	Default   bool   `json:"default"` // used if no account is named
 	BaseURL   string `json:"baseURL"`
 	Workspace string `json:"workspace"`
-	APIKey    string `json:"apiKey"` // where it is
+	APIKey    string `json:"apiKey"` // location of the key
 }
 
 var accountColumns = []cli.Column[accountRecord]{

@@ -1,5 +1,6 @@
-// Package service holds the commands that read from the service or void, and how every command finds it: [Connection].
-// Package batch sends and reminds, package probe shows what an account answers.
+// Package service has the commands that read from the service or void documents. [Connection] is
+// how every command finds the service. Package batch sends and reminds, and package probe shows the
+// responses of an account's service.
 package service
 
 import (
@@ -8,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// Documents returns the commands that read, await and void documents.
+// Documents returns the commands that read, wait for and void documents.
 func Documents() []*cobra.Command {
 	return Speaking(newDocumentsList(), newDocumentsGet(), newDocumentsWait(), newDocumentsVoid())
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-// Connection says which service a command talks to, and how.
+// Connection is the service that a command uses, with its settings.
 type Connection struct {
 	baseURL, workspace, keyFile string
 	sandbox                     string
@@ -37,10 +37,10 @@ type Connection struct {
 
 	cmd *cobra.Command
 
-	apiKey string // set by resolve, as are these
-	chosen string // by what the service was chosen
+	apiKey string // this field and the next ones are set by Resolve
+	chosen string // the flag, variable or setting that chose the service
 	source cli.KeySource
-	known  map[signforms.Operation]signforms.Endpoint // of the account
+	known  map[signforms.Operation]signforms.Endpoint // endpoints of the account
 }
 
 // AddFlags adds the flags that choose the service.
@@ -55,21 +55,21 @@ func (c *Connection) AddFlags(cmd *cobra.Command) {
 	f.Var(sandboxFlag(&c.sandbox), "sandbox", "use this running sandbox: it gives its address, key and workspace (default "+sandbox.DefaultURL+")")
 	f.Lookup("sandbox").NoOptDefVal = sandboxVariable
 	names := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		_, s, _ := readSettings(c.settings) // without settings there is nothing to offer
+		_, s, _ := readSettings(c.settings) // without settings there are no completions
 		return slices.Sorted(maps.Keys(s.Accounts)), cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc("account", names); err != nil {
-		panic(err) // no such flag
+		panic(err) // cannot happen: the flag exists
 	}
 	f.StringArrayVar(&c.endpoints, "endpoint", nil, "method, path or inputs of an `operation` on a service that differs, as in \"void document=DELETE /documents/{documentId} query\", or as JSON, which may have ignoreTotals too")
 	f.DurationVar(&c.attemptTimeout, "attempt-timeout", 30*time.Second, "bounds each request")
 	f.IntVar(&c.maxAttempts, "max-attempts", 4, "how often one call is tried in all")
 }
 
-// sandboxVariable is the value of --sandbox when the flag is given without one.
+// sandboxVariable is the value of --sandbox if the flag is given without a value.
 const sandboxVariable = "$" + sandbox.Env + "URL"
 
-// sandboxFlag is the address of a sandbox.
+// sandboxFlag returns a flag for the URL of a sandbox.
 func sandboxFlag(address *string) pflag.Value {
 	return cli.FuncFlag("URL", func(text string) error {
 		if text == sandboxVariable {
@@ -80,7 +80,7 @@ func sandboxFlag(address *string) pflag.Value {
 	})
 }
 
-// AddFlagsOnce is AddFlags for a command that never retries a call.
+// AddFlagsOnce is like AddFlags, for a command that never retries a call.
 func (c *Connection) AddFlagsOnce(cmd *cobra.Command) {
 	one := &cobra.Command{}
 	c.AddFlags(one)
@@ -92,8 +92,8 @@ func (c *Connection) AddFlagsOnce(cmd *cobra.Command) {
 	c.cmd, c.maxAttempts = cmd, 1
 }
 
-// Resolve takes what no flag has set from the environment, or with --sandbox from the sandbox. It checks all settings,
-// and normalises the address.
+// Resolve sets the fields that no flag has set: from environment variables or, with --sandbox, from
+// the sandbox. It checks all settings and normalises the base URL.
 func (c *Connection) Resolve() error {
 	if err := c.fill(); err != nil {
 		return err
@@ -105,7 +105,8 @@ func (c *Connection) Resolve() error {
 	return err
 }
 
-// fill chooses the service by the flags, else by the variables, else by the default settings.
+// fill chooses the service by the flags. Without flags it uses the environment variables, and
+// without these the default settings.
 func (c *Connection) fill() error {
 	byAccount, byAddress := c.settings != "" || c.account != "", c.baseURL != ""
 	if c.sandbox == "" && !byAccount && !byAddress {
@@ -143,7 +144,7 @@ func (c *Connection) fill() error {
 	return err
 }
 
-// The variables that choose a service.
+// The environment variables that choose a service.
 const (
 	addressVariable   = "SIGNFORMS_BASE_URL"
 	workspaceVariable = "SIGNFORMS_WORKSPACE_ID"
@@ -158,7 +159,8 @@ func hasDefaultSettings() bool {
 	return err == nil
 }
 
-// readSettings reads the settings of the flag, else of the variable, else the default ones.
+// readSettings reads the settings file of the flag, of the environment variable, or the default
+// file, in this order.
 func readSettings(flag string) (path string, s cli.Settings, err error) {
 	if path = cmp.Or(flag, os.Getenv(settingsVariable), cli.DefaultSettings()); path == "" {
 		return "", s, cli.UsageError("there is no home folder (HOME) with the file of your accounts: name it with --settings or %s", settingsVariable)
@@ -170,7 +172,7 @@ func readSettings(flag string) (path string, s cli.Settings, err error) {
 	return path, s, err
 }
 
-// useAccount takes address, key, workspace and endpoints from an account of the settings.
+// useAccount uses the base URL, key, workspace and endpoints of an account of the settings.
 func (c *Connection) useAccount() error {
 	if c.baseURL != "" || c.keyFile != "" {
 		return cli.UsageError("the account already gives the address and the key: leave out --base-url and --api-key-file")
@@ -194,7 +196,7 @@ func (c *Connection) useAccount() error {
 	return nil
 }
 
-// sayUnused names the variables whose place the account takes, if they say something else.
+// sayUnused prints the environment variables that the account replaces, if their values differ.
 func (c *Connection) sayUnused() {
 	var unused []string
 	for _, v := range []struct{ name, used string }{{addressVariable, c.baseURL}, {workspaceVariable, c.workspace},
@@ -208,7 +210,7 @@ func (c *Connection) sayUnused() {
 	}
 }
 
-// askSandbox takes address, key and workspace from a running sandbox.
+// askSandbox reads the base URL, key and workspace from a running sandbox.
 func (c *Connection) askSandbox() error {
 	if c.baseURL != "" || c.keyFile != "" || c.settings != "" || c.account != "" {
 		return cli.UsageError("--sandbox already gives the address and the key: leave out --base-url, --api-key-file, --settings and --account")
@@ -222,7 +224,7 @@ func (c *Connection) askSandbox() error {
 	if c.workspace != "" {
 		workspace, named = c.workspace, true
 	}
-	if named { // empty, it does not mean the first: the command that should have set it has failed
+	if named { // an empty name does not mean the first workspace: the command that should have set it has failed
 		if err := wire.CheckWorkspace(workspace); err != nil {
 			return cli.UsageError("--workspace or $%sWORKSPACE: %w", sandbox.Env, err)
 		}
@@ -238,7 +240,7 @@ func (c *Connection) askSandbox() error {
 	return nil
 }
 
-// Client returns a client of the service with these options and the settings of the flags.
+// Client returns a client of the service with the options o and the settings of the flags.
 func (c *Connection) Client(o signforms.Options) (*signforms.Client, error) {
 	o.WorkspaceID, o.UserAgent = c.workspace, "signforms-cli"
 	o.AttemptTimeout, o.MaxAttempts = c.attemptTimeout, c.maxAttempts
@@ -271,14 +273,14 @@ func (c *Connection) Connect() (*signforms.Client, error) {
 	return c.Client(signforms.Options{})
 }
 
-// BaseURL returns the normalised address of the service.
+// BaseURL returns the normalised base URL of the service.
 func (c *Connection) BaseURL() string { return c.baseURL }
 
 // IsSandbox reports whether the service is a running sandbox.
 func (c *Connection) IsSandbox() bool { return c.sandbox != "" }
 
-// Account returns what names the account: the workspace or, where none is named, a keyed hash of the API key, which
-// chooses it then.
+// Account returns an identifier of the account: the workspace or, if no workspace is named, a keyed
+// hash of the API key.
 func (c *Connection) Account() string {
 	if c.workspace != "" {
 		return c.workspace
@@ -288,10 +290,10 @@ func (c *Connection) Account() string {
 	return "key " + hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// Stranger returns a random key in the form of that of the account.
+// Stranger returns a random key in the form of the account's key.
 func (c *Connection) Stranger() string { return stranger(c.apiKey) }
 
-// allEndpoints returns the endpoints of the account and those of the flags, which take their place.
+// allEndpoints returns the endpoints of the account, replaced by those of the flags.
 func (c *Connection) allEndpoints() (map[signforms.Operation]signforms.Endpoint, error) {
 	flags, err := parseEndpoints(c.endpoints)
 	all := map[signforms.Operation]signforms.Endpoint{}
@@ -304,8 +306,9 @@ var operations = []signforms.Operation{
 	signforms.OpListDocuments, signforms.OpVoidDocument, signforms.OpRemind, signforms.OpSend, signforms.OpListRespondents, signforms.OpListFormResponses,
 }
 
-// parseEndpoints reads the values of --endpoint: an operation, then its method, path and place of inputs, as far as
-// they differ, or the JSON of a [signforms.Endpoint].
+// parseEndpoints reads the values of --endpoint. Each value has an operation, followed by its
+// method, path and place of inputs if these differ from the default, or by the JSON of a
+// [signforms.Endpoint].
 func parseEndpoints(flags []string) (map[signforms.Operation]signforms.Endpoint, error) {
 	endpoints := map[signforms.Operation]signforms.Endpoint{}
 	for _, text := range flags {

@@ -14,7 +14,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// responseRecord is a response as --json prints it. A time that the service did not give is left out.
+// responseRecord is a response as --json prints it. A time that the service did not send is left
+// out.
 type responseRecord struct {
 	*signforms.FormResponse
 	SubmittedAt time.Time    `json:"submittedAt,omitzero"`
@@ -53,7 +54,7 @@ var responseColumns = []cli.Column[*signforms.FormResponse]{
 func answersText(r *signforms.FormResponse) string {
 	var texts []string
 	for _, a := range r.Answers {
-		question, _ := json.Marshal(a.Question) // cannot fail for a string
+		question, _ := json.Marshal(a.Question) // Marshal cannot fail for a string
 		answer, _ := json.Marshal(a.Answer)
 		texts = append(texts, fmt.Sprintf("%s:%s", question, answer))
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/fieldname"
 )
 
-// flags holds the command line's words for inputs and settings of the SDK.
+// flags maps inputs and settings of the SDK to the words of the command line.
 var flags = map[string]string{
 	"baseURL": "--base-url", "apiKey": "the API key", "Options.WorkspaceID": "--workspace", "Options.AttemptTimeout": "--attempt-timeout",
 	"Options.MaxAttempts": "--max-attempts", "Options": "", "Endpoints": "--endpoint", "Endpoints[]": "--endpoint",
@@ -21,8 +21,8 @@ var flags = map[string]string{
 	"Message": "message", "Mail.Subject": "--subject", "Mail.Message": "--message", "Variables[]": "variable", "Value": "value",
 }
 
-// InFlags returns an error of the SDK as users of the command line read it: wrong inputs have the names of flags. Other
-// errors stay.
+// InFlags converts an error of the SDK for users of the command line: invalid inputs get the names
+// of flags. Other errors are returned unchanged.
 func InFlags(err error) error {
 	e, ok := err.(*signforms.Error)
 	if !ok {
@@ -40,7 +40,8 @@ func InFlags(err error) error {
 	return &in
 }
 
-// WrongInputs returns only what is wrong with the inputs of a call or, if the error names none, its text.
+// WrongInputs returns only the part of an error about invalid inputs. If the error names no inputs,
+// it returns the whole text.
 func WrongInputs(err error) string {
 	err = InFlags(err)
 	e, ok := err.(*signforms.Error)
@@ -54,7 +55,7 @@ func WrongInputs(err error) string {
 	return strings.Join(texts, "; ")
 }
 
-// Speaking has the commands return their errors through InFlags.
+// Speaking makes the commands pass their errors through InFlags.
 func Speaking(commands ...*cobra.Command) []*cobra.Command {
 	for _, cmd := range commands {
 		work := cmd.RunE

@@ -15,10 +15,11 @@ import (
 	"github.com/signforms/signforms-go/stores/redisstore"
 )
 
-// LimitStore says what counts reminders, and how long one may wait.
+// LimitStore has the settings for the store that counts reminders, and for how long a reminder may
+// wait.
 type LimitStore struct {
-	OpenFile func(path string) signforms.LimitStore // nil: by the machine's clock
-	Say      func(text string)                      // gets a line when a reminder must wait
+	OpenFile func(path string) signforms.LimitStore // opens a file; nil: a store with the machine's clock
+	Say      func(text string)                      // gets a line if a reminder must wait
 
 	where   string        // a file or a redis:// URL
 	maxWait time.Duration // negative: as long as it takes
@@ -34,7 +35,7 @@ func (s *LimitStore) AddFlags(cmd *cobra.Command) {
 	f.Lookup("max-wait").DefValue = "0s" // the help leaves out this default
 }
 
-// waiting says how long a reminder must wait.
+// waiting is a store that prints how long a reminder must wait.
 type waiting struct {
 	signforms.LimitStore
 	of   *LimitStore
@@ -45,7 +46,7 @@ type waiting struct {
 func (w *waiting) Take(ctx context.Context, key string, limit int, hold time.Duration) (string, time.Duration, error) {
 	slot, wait, err := w.LimitStore.Take(ctx, key, limit, hold)
 	until, allowed := time.Now().Add(wait), w.of.maxWait
-	if wait > 0 && (allowed < 0 || wait <= allowed) && until.After(w.said.Add(time.Second)) { // it is asked again and again
+	if wait > 0 && (allowed < 0 || wait <= allowed) && until.After(w.said.Add(time.Second)) { // Take is called repeatedly
 		w.said = until
 		w.of.Say("the limit of reminders is reached: waiting until " + until.Format(time.TimeOnly))
 	}
@@ -58,8 +59,8 @@ func (s *LimitStore) Open(sandbox bool) (o signforms.Options, closeStore func() 
 	return signforms.Options{LimitStore: &waiting{LimitStore: store, of: s}, ReminderMaxWait: s.maxWait}, closeStore, err
 }
 
-// open opens the store. For a sandbox the default is a store in memory: the sandbox's clock can be moved, and the
-// sandbox itself refuses reminders beyond the limit.
+// open opens the store. For a sandbox the default is a store in memory, because the sandbox's clock
+// can be moved, and the sandbox itself refuses reminders beyond the limit.
 func (s *LimitStore) open(sandbox bool) (store signforms.LimitStore, closeStore func() error, err error) {
 	nothing := func() error { return nil }
 	if s.where == "" && sandbox {

@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// allPage is how many records the SDK asks for at once when it reads a whole list.
+// allPage is how many records the SDK requests per page when it reads a whole list.
 const allPage = 100
 
 func pageSize(limit int) int {
@@ -56,7 +56,8 @@ func pageFlags(cmd *cobra.Command, page, limit *int, most int) {
 	cmd.Flags().Var(countFlag(limit, most), "limit", "records per page, "+bounds+" (default 100, with --page the service's own)")
 }
 
-// countFlag is a whole number from 1 to most. A most of 0 means no upper bound.
+// countFlag returns a flag for a whole number from 1 to most. If most is 0, there is no upper
+// limit.
 func countFlag(count *int, most int) pflag.Value {
 	return cli.FuncFlag("number", func(text string) error {
 		n, err := strconv.Atoi(text)
@@ -71,7 +72,8 @@ func countFlag(count *int, most int) pflag.Value {
 	})
 }
 
-// archivedFlag is yes, no, or not given.
+// archivedFlag returns a flag with the values yes and no. *archived is nil if the flag is not
+// given.
 func archivedFlag(archived **bool) pflag.Value {
 	return cli.FuncFlag("bool", func(text string) error {
 		if text != "true" && text != "false" {
@@ -82,7 +84,7 @@ func archivedFlag(archived **bool) pflag.Value {
 	})
 }
 
-// onePage returns the records of a page as a sequence.
+// onePage returns the records of one page as a sequence.
 func onePage[T any](asked int, page *signforms.Page[T], err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		if err == nil {
@@ -100,12 +102,12 @@ func onePage[T any](asked int, page *signforms.Page[T], err error) iter.Seq2[*T,
 	}
 }
 
-// checkPage returns an error if the response reports another page than the one asked for.
+// checkPage returns an error if the response reports another page than the requested one.
 func checkPage(asked int, raw signforms.RawResponse) error {
 	var response struct {
 		Pagination struct{ CurrentPage json.Number }
 	}
-	if json.Unmarshal(raw, &response) != nil { // an odd value is not compared
+	if json.Unmarshal(raw, &response) != nil { // an unreadable page number is not compared
 		return nil
 	}
 	if n, err := response.Pagination.CurrentPage.Int64(); err == nil && n > 0 && n != int64(asked) {
@@ -114,12 +116,13 @@ func checkPage(asked int, raw signforms.RawResponse) error {
 	return nil
 }
 
-// oneRecord returns a record as a sequence of one.
+// oneRecord returns a record as a sequence with one element.
 func oneRecord[T any](record *T, err error) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) { yield(record, err) }
 }
 
-// documentRecord is a document as --json prints it. Times that the service did not give are left out.
+// documentRecord is a document as --json prints it. Times that the service did not send are left
+// out.
 type documentRecord struct {
 	*signforms.Document
 	CreatedAt time.Time `json:"createdAt,omitzero"`
@@ -128,7 +131,7 @@ type documentRecord struct {
 
 func documentShape(d *signforms.Document) any { return documentRecord{d, d.CreatedAt, d.UpdatedAt} }
 
-// signedOf returns how many of the signers have signed, as in 1/2.
+// signedOf returns how many of the signers have signed, such as 1/2.
 func signedOf(signers []signforms.Signer) string {
 	signed := 0
 	for _, s := range signers {
@@ -180,7 +183,8 @@ func newGet[T any](id, short string, columns []cli.Column[*T], shape func(*T) an
 		})
 }
 
-// oneOrNamed wants the id of one template or form, or else that of a record made from it in *id, or says what to name.
+// oneOrNamed requires one argument, the id of a template or form, unless *id has the id of a record
+// made from it. Its error says which ids to name.
 func oneOrNamed(id *string, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 1 || (len(args) == 0) == (*id == "") {

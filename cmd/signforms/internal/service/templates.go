@@ -13,7 +13,8 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// templateRecord is a template as --json prints it. Times that the service did not give are left out.
+// templateRecord is a template as --json prints it. Times that the service did not send are left
+// out.
 type templateRecord struct {
 	*signforms.Template
 	CreatedAt time.Time `json:"createdAt,omitzero"`
@@ -65,7 +66,8 @@ func newTemplatesGet() *cobra.Command {
 		})
 }
 
-// respondentRecord is a respondent as --json prints it. A time that the service did not give is left out.
+// respondentRecord is a respondent as --json prints it. A time that the service did not send is
+// left out.
 type respondentRecord struct {
 	*signforms.Respondent
 	CreatedAt time.Time `json:"createdAt,omitzero"`

@@ -16,7 +16,7 @@ func (d detached) RoundTrip(req *http.Request) (*http.Response, error) {
 		return d.next.RoundTrip(req)
 	}
 	deadline, ok := ctx.Deadline()
-	if !ok { // the SDK bounds every attempt
+	if !ok { // the SDK sets a deadline for every attempt
 		return d.next.RoundTrip(req)
 	}
 	free, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)

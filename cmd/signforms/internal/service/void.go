@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// voided is what void prints of a document.
+// voided is the result that void prints for a document.
 type voided struct {
 	Item    string `json:"item"`
 	Outcome string `json:"outcome"`

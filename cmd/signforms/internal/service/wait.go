@@ -15,17 +15,17 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// The first and the longest wait between two looks at a document, and how long the last look may take, which is at the
-// end of the time.
+// The first and the longest wait between two checks of a document, and the time limit of the last
+// check, which is made when the wait ends.
 const (
 	firstLook   = time.Second
 	longestLook = 30 * time.Second
 	lastLook    = time.Second
 )
 
-// looks waits for a status of a document.
+// looks waits until a document has one of some statuses.
 type looks struct {
-	look    func(context.Context) (signforms.DocumentStatus, any, error) // the status, and what --json prints
+	look    func(context.Context) (signforms.DocumentStatus, any, error) // returns the status, and the value that --json prints
 	want    []signforms.DocumentStatus
 	timeout time.Duration
 	stderr  io.Writer
@@ -78,7 +78,8 @@ SIGNED does not end --for paid.`,
 	return cmd
 }
 
-// lookAt returns a look at a document. One made from a template has an id of 24 hexadecimal digits.
+// lookAt returns a function that checks a document. A document made from a template has an id of 24
+// hexadecimal digits.
 func lookAt(client *signforms.Client, id string) func(context.Context) (signforms.DocumentStatus, any, error) {
 	if len(id) == 24 {
 		return func(ctx context.Context) (signforms.DocumentStatus, any, error) {
@@ -101,14 +102,14 @@ func lookAt(client *signforms.Client, id string) func(context.Context) (signform
 // run returns the status that ended the wait and its record, or no record.
 func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) {
 	deadline := time.Now().Add(w.timeout)
-	said := "" // on stderr
+	said := "" // the last status printed on stderr
 	for pause := firstLook; ; pause = min(2*pause, longestLook) {
-		var asked time.Duration // by the service
+		var asked time.Duration // the Retry-After of the service
 		bounded, cancel := context.WithTimeout(ctx, max(time.Until(deadline), lastLook))
 		status, record, err := w.look(bounded)
 		late := bounded.Err() != nil
 		cancel()
-		status = signforms.DocumentStatus(strings.ToUpper(string(status))) // as --for is read
+		status = signforms.DocumentStatus(strings.ToUpper(string(status))) // in upper case, as the values of --for
 		is := "the document is " + cli.Plain(string(status))
 		switch {
 		case ctx.Err() != nil:
@@ -145,11 +146,11 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 	}
 }
 
-// ended reports whether a document of this status will never have one that is waited for.
+// ended reports whether a document with this status can no longer get one of the wanted statuses.
 func (w *looks) ended(status signforms.DocumentStatus) bool {
 	switch status {
 	case signforms.StatusSigned:
-		return !slices.Contains(w.want, signforms.StatusPaid) // it may be paid later: not documented by the service
+		return !slices.Contains(w.want, signforms.StatusPaid) // the document may be paid later (not documented by the service)
 	case signforms.StatusPaid, signforms.StatusDeclined, signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid:
 		return true
 	}

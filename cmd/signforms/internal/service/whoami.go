@@ -14,16 +14,16 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
 )
 
-// identity is what whoami found, as --json prints it.
+// identity is the result of whoami, as --json prints it.
 type identity struct {
 	BaseURL   string `json:"baseURL"`
 	ChosenBy  string `json:"chosenBy"`
 	Key       proof  `json:"key"`
-	Workspace string `json:"workspace"`               // empty: none is named
+	Workspace string `json:"workspace"`               // empty: no workspace is named
 	Named     proof  `json:"workspaceProof,omitzero"` // left out without a workspace
 }
 
-// proof is whether the service looks at a key or a workspace, and what showed it.
+// proof reports whether the service checks a key or a workspace, and which requests showed it.
 type proof struct {
 	Verdict string `json:"verdict"`
 	Seen    string `json:"seen"`
@@ -83,7 +83,7 @@ func (w identity) print(stdout io.Writer, asJSON bool) error {
 	return nil
 }
 
-// identify asks for a document, and then as a stranger.
+// identify requests a document with the account's key, and then with a random key.
 func (c *Connection) identify(ctx context.Context) (who identity, err error) {
 	who = identity{BaseURL: c.baseURL, ChosenBy: c.chosen, Workspace: c.workspace}
 	own, err := c.newest(ctx)
@@ -104,11 +104,11 @@ func (c *Connection) identify(ctx context.Context) (who identity, err error) {
 		other.workspace = stranger(c.workspace)
 		who.Named = other.excluded(ctx, own, "a random workspace")
 	}
-	other := *c // this may lock a client out, so it comes last
+	other := *c // this request may lock a client out, so it is the last one
 	other.apiKey = stranger(c.apiKey)
 	who.Key = other.excluded(ctx, own, "a random key")
 	if again, err := c.newest(ctx); err != nil || own != "" && again == "" {
-		// A service that answers one request and then nobody proves nothing.
+		// A service that responds to one request and then to no other proves nothing.
 		for _, p := range []*proof{&who.Key, &who.Named} {
 			if p.Verdict == works {
 				*p = proof{cannotTell, "after others were refused, the service refuses what it took before"}
@@ -118,7 +118,7 @@ func (c *Connection) identify(ctx context.Context) (who identity, err error) {
 	return who, nil
 }
 
-// newest returns the id of the newest document, or "" without one.
+// newest returns the id of the newest document, or "" if there is none.
 func (c *Connection) newest(ctx context.Context) (id string, err error) {
 	client, err := c.Client(signforms.Options{})
 	if err != nil {
@@ -131,7 +131,8 @@ func (c *Connection) newest(ctx context.Context) (id string, err error) {
 	return page.Items[0].ID, nil
 }
 
-// excluded reports whether a stranger does not get what the owner got: own is the document that the owner saw.
+// excluded reports whether a random key or workspace is refused the document that the account got.
+// own is the id of that document.
 func (c *Connection) excluded(ctx context.Context, own, stranger string) proof {
 	seen, err := c.newest(ctx)
 	e, answered := errors.AsType[*signforms.Error](err)
@@ -146,8 +147,9 @@ func (c *Connection) excluded(ctx context.Context, own, stranger string) proof {
 	return proof{cannotTell, "the service answers " + stranger + " alike"}
 }
 
-// stranger returns a random text in the form of an API key or an id, which most likely nobody has. It keeps what stands
-// before the last separator that six characters follow: a service may look at that alone.
+// stranger returns a random text in the form of an API key or an id, which most likely nobody has.
+// It keeps the text before the last separator that is followed by six characters, because a service
+// may check only that part.
 func stranger(text string) string {
 	kept := strings.LastIndexAny(text[:max(0, len(text)-6)], "_-") + 1
 	letters := "abcdefghijklmnopqrstuvwxyz"

@@ -1,8 +1,8 @@
-// Package signpages serves the pages for signers and respondents: the signing page, the form page, and the script with
-// which a site embeds signing.
+// Package signpages serves the pages for signers and respondents: the signing page, the form page,
+// and the script with which a site embeds signing.
 //
-// A link's secret is part of its path. The pages set no cookies, send no address to other sites and load nothing from
-// them. They work in a simpler form without JavaScript.
+// A link's secret is part of its path. The pages set no cookies, send their URLs to no other sites
+// and load nothing from them. They work in a simpler form without JavaScript.
 package signpages
 
 import (
@@ -23,10 +23,11 @@ import (
 
 // Options are the settings of New.
 type Options struct {
-	// Frames are the origins whose pages may embed signing, such as https://app.example.com. Empty means that no page may.
+	// Frames are the origins whose pages may embed signing, such as https://app.example.com. If
+	// Frames is empty, no page may.
 	Frames []string
-	// Document returns the PDF of a document as it stands: with all that was entered, and the finished file once it is
-	// made.
+	// Document returns the current PDF of a document: with all entered values, or the finished file
+	// if it exists.
 	Document func(context.Context, refserver.DocumentState) ([]byte, error)
 	// Logger gets a line for each file or page that cannot be shown. It gets no link and no personal data.
 	Logger *slog.Logger
@@ -59,19 +60,20 @@ var (
 	modules = map[string]string{"sign.js": signJS, "fields.js": fieldsJS, "draw.js": drawJS, "missing.js": missingJS, "stamp.js": stampJS, "png.js": pngJS, "pages.js": look.Pages}
 )
 
-// templates are read when they are first used: most commands of the program show no page.
+// templates are read on first use, because most commands of the program show no page.
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(look.Functions).ParseFS(templateFiles, "templates/*.html"))
 })
 
-// prefix is the path of the assets. It is below that of the signing pages, so that a proxy can expose only these.
+// prefix is the path of the assets. It begins with the path of the signing pages, so that a proxy
+// can expose only these.
 var prefix = "/sign/assets/" + look.Version(assets.Version(), look.Style, look.Pages, signCSS, signJS, fieldsJS, drawJS, missingJS, stampJS, pngJS)
 
 // pages serves the pages of one server.
 type pages struct {
 	server  *refserver.Server
 	options Options
-	signing sync.Mutex // one signature at a time
+	signing sync.Mutex // permits one signature at a time
 }
 
 // New returns the handler of everything below /sign/ and /form/. It is safe for concurrent use.
@@ -109,7 +111,7 @@ func serveEmbed(w http.ResponseWriter, _ *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Set("Cache-Control", "public, max-age=300")
-	_, _ = w.Write([]byte(embedJS)) // fails only when the client has gone
+	_, _ = w.Write([]byte(embedJS)) // Write fails only if the client has gone
 }
 
 func (p *pages) noSuchPage(w http.ResponseWriter, _ *http.Request) {
@@ -120,8 +122,8 @@ func (p *pages) tooLarge(w http.ResponseWriter, title string) {
 	p.message(w, http.StatusRequestEntityTooLarge, title, "What you entered is larger than 8 MB. Go back and draw or write less.", "")
 }
 
-// message shows a page with a title and one sentence. ended is the word for an embedding page why the link leads to
-// nothing.
+// message shows a page with a title and one sentence. ended is the reason, for an embedding page,
+// why the link does not work.
 func (p *pages) message(w http.ResponseWriter, status int, title, text, ended string) {
 	p.render(w, status, "message", struct{ Title, Text, Ended, Frames, Assets string }{title, text, ended, strings.Join(p.options.Frames, " "), prefix})
 }
@@ -135,10 +137,10 @@ func (p *pages) render(w http.ResponseWriter, status int, name string, data any)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // fails only when the client has gone
+	_, _ = page.WriteTo(w) // WriteTo fails only if the client has gone
 }
 
-// origin returns where a person's request comes from.
+// origin returns the origin of a person's request.
 func origin(r *http.Request) refserver.Origin {
 	ip, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

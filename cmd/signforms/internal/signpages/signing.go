@@ -16,10 +16,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// maxBody bounds a submitted form, in bytes. Pictures of signatures are its largest part.
+// maxBody is the maximum size of a submitted form, in bytes. Images of signatures are its largest
+// part.
 const maxBody = 8 << 20
 
-// visit is a request with a signing link.
+// visit is a request for a signing link.
 type visit struct {
 	document refserver.DocumentState
 	signer   refserver.SignerState
@@ -43,7 +44,7 @@ func (p *pages) signer(serve func(*pages, http.ResponseWriter, *http.Request, vi
 	}
 }
 
-// visit returns what the link opens now.
+// visit returns the document and the signer of a link.
 func (p *pages) visit(r *http.Request) (v visit, ok bool) {
 	d, id, ok := p.server.SigningLink(r.PathValue("token"))
 	v = visit{document: d, path: "/sign/" + r.PathValue("token")}
@@ -55,12 +56,12 @@ func (p *pages) visit(r *http.Request) (v visit, ok bool) {
 	return v, ok
 }
 
-// The states of a signing page.
+// The states of the signing page.
 const (
 	stateReady   = "ready"   // the signer may sign
 	stateWaiting = "waiting" // somebody else has to sign first
-	stateSigned  = "signed"  // the signer has signed, and others still have to
-	stateEnded   = "ended"   // nothing more will happen
+	stateSigned  = "signed"  // the signer has signed, and others still have to sign
+	stateEnded   = "ended"   // the document has ended
 )
 
 // signPage is the data for the template of the signing page.
@@ -69,7 +70,7 @@ type signPage struct {
 	Document            refserver.DocumentState
 	Signer              refserver.SignerState
 	lead
-	Events, Version string // Events are for an embedding page; Version changes whenever the page looks different
+	Events, Version string // Events are for an embedding page; Version changes whenever the content of the page changes
 	Frames          string
 	StatusClass     string
 	Problem         string
@@ -78,8 +79,9 @@ type signPage struct {
 	People          []person
 }
 
-// lead says where the document stands: a sentence with names in its middle, for which a browser finds out the direction
-// of writing. Ended is the word for an embedding page why this person can do nothing more, without having signed.
+// lead is the sentence about the state of the document. Names are in its middle, so that a browser
+// can detect their writing direction. Ended is the reason, for an embedding page, why this person
+// can no longer sign.
 type lead struct{ State, Class, Text, Names, Rest, Ended string }
 
 // field is one field of a signer.
@@ -92,7 +94,7 @@ type field struct {
 type person struct {
 	Name, Role, Status, Class string
 	You                       bool
-	Values                    []refserver.FieldValue // that the person entered; a drawing has no Value
+	Values                    []refserver.FieldValue // values that the person entered; a drawing has no Value
 }
 
 func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
@@ -101,8 +103,8 @@ func (p *pages) showSigning(w http.ResponseWriter, r *http.Request, v visit) {
 	p.render(w, http.StatusOK, "sign", page)
 }
 
-// events returns the events for an embedding page after an act, or after "told", when the page has told it. The
-// document must show that the act happened.
+// events returns the events for an embedding page after an act. did is the act, or "told" after the
+// page has reported it. The document must show that the act happened.
 func events(did string, v visit) (all []string) {
 	switch {
 	case did == "signed" && !v.signer.SignedAt.IsZero(), did == "declined" && !v.signer.DeclinedAt.IsZero():
@@ -206,7 +208,7 @@ func people(v visit) []person {
 	return all
 }
 
-// fields returns the signer's own fields, in the order in which they are read, with the values in the request.
+// fields returns the signer's own fields, in reading order, with the values in the request.
 func fields(r *http.Request, v visit) []field {
 	var own []field
 	for i, f := range v.document.Fields {
@@ -227,8 +229,8 @@ func fields(r *http.Request, v visit) []field {
 	return own
 }
 
-// sortForReading sorts fields by page, and on a page by lines and from left to right. A line has all fields whose
-// middle is above the bottom of its highest.
+// sortForReading sorts fields by page. On a page it sorts them by line, and in a line from left to
+// right. A field belongs to a line if its middle is above the bottom of the line's highest field.
 func sortForReading(fields []field) {
 	middle := func(f field) float64 { return f.Y + f.Height/2 }
 	slices.SortStableFunc(fields, func(a, b field) int { return cmp.Or(cmp.Compare(a.Page, b.Page), cmp.Compare(middle(a), middle(b))) })
@@ -254,8 +256,8 @@ func (p *pages) showDocument(w http.ResponseWriter, r *http.Request, v visit) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// viewed notes that a person has seen the document. The page may report this only after the signer has signed or
-// declined. Then there is nothing to note, which is not an error.
+// viewed records that a person has seen the document. The page may report the view after the signer
+// has signed or declined. In that case nothing is recorded, and there is no error.
 func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 	err := p.server.Signer(v.document.ID, v.signer.ID).From(origin(r)).View()
 	switch {
@@ -263,7 +265,7 @@ func (p *pages) viewed(w http.ResponseWriter, r *http.Request, v visit) {
 		http.Error(w, sentence(err), http.StatusConflict)
 	case r.Header.Get("Accept") == "application/json":
 		w.WriteHeader(http.StatusNoContent)
-	default: // in a tab of its own
+	default: // the page is in its own tab
 		http.Redirect(w, r, v.path+"/document.pdf", http.StatusSeeOther)
 	}
 }
@@ -283,7 +285,7 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	}
 	if now, ok := p.visit(r); err != nil && ok && !now.signer.SignedAt.IsZero() {
 		if err = errOtherEntries; now.has(values) {
-			err = nil // the first answer got lost
+			err = nil // the first response was lost
 		}
 	}
 	if err != nil {
@@ -293,7 +295,8 @@ func (p *pages) sign(w http.ResponseWriter, r *http.Request, v visit) {
 	http.Redirect(w, r, v.path+"?did=signed", http.StatusSeeOther)
 }
 
-// signAsShown signs, unless somebody else has signed since the page was made: nobody signs what was not shown to him.
+// signAsShown signs, unless another signer has signed since the page was made. So nobody signs a
+// document that differs from the one on the page.
 func (p *pages) signAsShown(r *http.Request, v visit, values []refserver.FieldValue) error {
 	p.signing.Lock()
 	defer p.signing.Unlock()
@@ -320,7 +323,7 @@ func (v visit) has(values []refserver.FieldValue) bool {
 	return slices.EqualFunc(slices.SortedFunc(slices.Values(signed), byName), slices.SortedFunc(slices.Values(values), byName), same)
 }
 
-// again shows the current page with what was entered, and why it was refused.
+// again shows the current page with the entered values and the reason why they were refused.
 func (p *pages) again(w http.ResponseWriter, r *http.Request, v visit, err error) {
 	if now, ok := p.visit(r); ok {
 		v = now

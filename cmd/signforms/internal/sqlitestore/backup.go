@@ -18,11 +18,12 @@ import (
 
 var errEmpty = fmt.Errorf("%w: it holds nothing yet", ErrForeign)
 
-// beside are the ends of the names of a file and of those that SQLite has beside it.
+// beside are the suffixes of the names of a data file and of the files that SQLite keeps next to
+// it.
 var beside = []string{"", "-wal", "-shm", "-journal"}
 
-// Backup copies the file at path, which may be in use, to a new file that only the owner can read. The copy holds what
-// was saved when Backup began. It replaces nothing.
+// Backup copies the file at path, which may be in use, to a new file that only the owner can read.
+// The copy has the state at the time when Backup began. Backup does not replace an existing file.
 func Backup(ctx context.Context, path, to string) (err error) {
 	if _, err := os.Stat(path); err != nil {
 		return err
@@ -59,11 +60,12 @@ func Backup(ctx context.Context, path, to string) (err error) {
 	return errors.Join(file.Sync(), atomicfile.SyncDir(filepath.Dir(to)))
 }
 
-// Contents is what Check has found.
+// Contents is the result of Check.
 type Contents struct{ Records, Files int }
 
-// Check examines a file that no program uses, as SQLite's integrity_check does, reads its records until one would be
-// refused at a start, and compares its files with their SHA-256. It calls problem with what is wrong.
+// Check checks a file that no program uses. It runs SQLite's integrity_check, reads the records up
+// to the first one that a start would refuse, and compares the files with their SHA-256. It calls
+// problem with each problem.
 func Check(ctx context.Context, path string, problem func(string)) (found Contents, err error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return found, cmp.Or(err, errEmpty)
@@ -94,7 +96,7 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 	})
 }
 
-// check calls problem with each problem that a check of SQLite finds in the file.
+// check calls problem with each problem that an SQLite check finds in the file.
 func (s *Store) check(ctx context.Context, name string, problem func(string)) error {
 	return s.each(ctx, "pragma "+name, func(rows *sql.Rows) error {
 		var text string

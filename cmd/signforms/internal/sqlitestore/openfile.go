@@ -18,7 +18,7 @@ import (
 	"github.com/signforms/signforms-go/internal/filelock"
 )
 
-// makeFolder makes a folder and those above it that are missing. Their names survive a loss of power.
+// makeFolder makes a folder and its missing parents. Their names survive a loss of power.
 func makeFolder(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -35,9 +35,9 @@ func makeFolder(path string) error {
 	return atomicfile.SyncDir(above)
 }
 
-// openLocked opens and locks the file itself, which another program may have open by another name. It makes the file if
-// it is missing, because SQLite would make it readable for everyone. SQLite gives its other files the same mode as this
-// one.
+// openLocked opens and locks the file itself, which another program may have opened under another
+// name. It makes the file if it is missing, because SQLite would make it readable for everyone.
+// SQLite gives its other files the same mode as this one.
 func openLocked(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -62,7 +62,7 @@ func openLocked(path string) (*os.File, error) {
 // locked.
 const busyFor = 5 * time.Second
 
-// dataSource names a file to SQLite by its absolute path.
+// dataSource returns the SQLite data source name of a file, with its absolute path.
 func dataSource(path string, full bool) string {
 	mode := map[bool]string{false: "normal", true: "full"}[full]
 	slashed := filepath.ToSlash(path)
@@ -72,7 +72,7 @@ func dataSource(path string, full bool) string {
 	pragmas := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyFor.Milliseconds()),
 		"synchronous(" + mode + ")",
-		"journal_size_limit(67108864)", // bytes; the WAL is cut to this size after a checkpoint
+		"journal_size_limit(67108864)", // in bytes; the WAL is truncated to this size after a checkpoint
 	}}
 	return (&url.URL{Scheme: "file", Path: slashed, RawQuery: pragmas.Encode()}).String()
 }
@@ -85,11 +85,12 @@ func code(err error) int {
 	return 0
 }
 
-// descriptors is how many files an open [Store] takes.
+// descriptors is how many file descriptors an open [Store] uses.
 const descriptors = 6
 
-// limited reports whether err comes from the limit of open files. SQLite reports only that it cannot open a file, and
-// then closes those that it has opened: as many other files cannot be opened either.
+// limited reports whether err comes from the limit of open files. SQLite reports only that it
+// cannot open a file, and then closes the files that it has opened. So limited checks whether as
+// many other files can be opened.
 func limited(err error) bool {
 	for range descriptors {
 		if code(err) == sqlite3.SQLITE_CANTOPEN {
@@ -104,7 +105,7 @@ func limited(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// refusal adds to an error of a file what to do about it. It returns nil for nil.
+// refusal adds a remedy to an error of a file. It returns nil for nil.
 func refusal(path string, err error) error {
 	if limited(err) {
 		return fmt.Errorf("the data file %s: %w (%w); raise the limit of open files (ulimit -n): each workspace that is kept in a file takes %d",
@@ -116,7 +117,7 @@ func refusal(path string, err error) error {
 			"-shm away too; sqlite3's .recover may get records out of it", path, ErrDamaged, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the data file %s: %w (%w); make room", path, ErrFull, err)
-	case sqlite3.SQLITE_IOERR: // on a full disk too, where the -shm cannot grow
+	case sqlite3.SQLITE_IOERR: // also on a full disk, on which the -shm file cannot grow
 		return fmt.Errorf("the data file %s: %w; its disk is full, or does not work", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("the data file %s cannot be written (%w); make it and its folder writable for this user", path, err)

@@ -9,17 +9,18 @@ import (
 // applicationID is "SFms" in ASCII. SQLite's header field for it marks the file as one of this program.
 const applicationID = 0x53466d73
 
-// schema is the number of the tables below, the file's user_version. Another number is refused: nothing is migrated
-// before v0.1.0.
+// schema is the version of the tables below, stored as the file's user_version. Another version is
+// refused, because nothing is migrated before v0.1.0.
 const schema = 5
 
-// tables are those of a new file. A file's id is its SHA-256. meta holds what the program itself has to know.
+// tables makes the tables of a new file. The id in the table of files is the SHA-256 of the
+// content. The table meta has the values of the program itself.
 const tables = `
 create table record (kind text not null, id text not null, data not null, primary key (kind, id));
 create table file (id text primary key not null, data not null);
 create table meta (name text primary key not null, value text not null)`
 
-// prepare makes the tables of a new file, and refuses one with others.
+// prepare makes the tables of a new file, and refuses a file with other tables.
 func prepare(ctx context.Context, db *sql.DB, program string) error {
 	empty, err := checkSchema(ctx, db)
 	if err != nil {
@@ -43,8 +44,8 @@ func prepare(ctx context.Context, db *sql.DB, program string) error {
 	return tx.Commit()
 }
 
-// checkSchema reports whether a file is empty. It refuses one of another program or with another schema, and leaves it
-// unchanged.
+// checkSchema reports whether a file is empty. It refuses a file of another program or with another
+// schema, and leaves that file unchanged.
 func checkSchema(ctx context.Context, db *sql.DB) (empty bool, err error) {
 	var id, version, objects int
 	err = db.QueryRowContext(ctx, `select (select application_id from pragma_application_id),

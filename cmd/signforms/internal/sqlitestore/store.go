@@ -1,7 +1,8 @@
-// Package sqlitestore keeps the state of a sandbox in a file of SQLite, which one program uses at a time. A file is
-// open, or it has failed: then what is in it is known only after the next start.
+// Package sqlitestore keeps the state of a sandbox in an SQLite file, which one program uses at a
+// time. After an error with an unknown outcome, the file counts as failed, and only the next start
+// shows its content.
 //
-// Start with [Open]. [Backup] copies a file, also one in use, and [Check] examines one.
+// Start with [Open]. [Backup] copies a file, even a file in use, and [Check] checks a file.
 package sqlitestore
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Why [Open] refuses a file, for errors.Is.
+// The reasons why [Open] refuses a file, for errors.Is.
 var (
 	ErrInUse   = filelock.ErrLocked
 	ErrSchema  = errors.New("written by another version of this program")
@@ -39,15 +40,15 @@ type Store struct {
 
 	mu     sync.Mutex // allows one Save at a time
 	writer *writer
-	failed error // why nothing can be saved before the next start; nil: the file is open
+	failed error // why nothing can be saved before the next start; nil: the file can be used
 }
 
 var _ refserver.Storage = (*Store)(nil)
 
 // Options of [Open].
 type Options struct {
-	Full    bool   // each Save syncs the disk and survives a loss of power; otherwise the last ones may be missing then, and the file is whole
-	Program string // the version of this program, which a new file names; a version that cannot read the file tells the user
+	Full    bool   // each Save syncs the disk and survives a loss of power; if false, the last Saves may be missing after a loss of power, but the file is intact
+	Program string // version of this program, which a new file contains; a version that cannot read the file prints it
 }
 
 // Open opens the file at path, or makes it and its folder, readable only by the owner.
@@ -87,7 +88,7 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	return s, refusal(path, err)
 }
 
-// Path is the absolute path of the file.
+// Path returns the absolute path of the file.
 func (s *Store) Path() string { return s.path }
 
 // Load implements [refserver.Storage].
@@ -119,8 +120,8 @@ func (s *Store) each(ctx context.Context, query string, fn func(*sql.Rows) error
 	return refusal(s.path, rows.Err())
 }
 
-// Save implements [refserver.Storage]. Once it has begun it ignores ctx, because it takes only as long as a write to
-// the disk, and each of its statements waits at most 5 seconds for another process.
+// Save implements [refserver.Storage]. After it has begun, Save ignores ctx. It takes only as long
+// as a write to the disk, and each of its statements waits at most 5 seconds for another process.
 func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 	if err := ctx.Err(); err != nil {
 		return rolledBack(err)
@@ -139,7 +140,7 @@ func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 		return rolledBack(refusal(s.path, err))
 	}
 	if err == nil {
-		err = s.inPlace() // after the commit, because the file could be moved until then
+		err = s.inPlace() // checked after the commit, because the file could be moved until then
 	}
 	if err != nil {
 		s.failed = refusal(s.path, err)
@@ -147,19 +148,24 @@ func (s *Store) Save(ctx context.Context, records []refserver.Record) error {
 	return s.failed
 }
 
-// rolledBack says that nothing was changed.
+// rolledBack returns an error that means that nothing was changed.
 func rolledBack(err error) error { return fmt.Errorf("%w: %w", refserver.ErrRolledBack, err) }
 
-// notCommitted reports whether a failed commit can have left nothing in the file. That is so when another process had
-// the lock, and when the disk was full: the last frame in the WAL makes the commit, frames are written in order, and
-// SQLITE_FULL means that one of them is incomplete. Other errors may also come from later steps.
+// notCommitted reports whether a failed commit has certainly left nothing in the file. There are
+// two such cases:
+//
+//   - Another process had the lock.
+//   - The disk was full. The last frame in the WAL makes the commit, frames are written in order,
+//     and SQLITE_FULL means that a frame is incomplete.
+//
+// Other errors may also come from later steps.
 func notCommitted(err error) bool {
 	return code(err) == sqlite3.SQLITE_BUSY || code(err) == sqlite3.SQLITE_FULL
 }
 
 var errMoved = errors.New("it was moved, removed or replaced while this program had it open: stop the program, put the file back, and start again")
 
-// inPlace returns an error when the path does not lead to the open file.
+// inPlace returns an error if the path does not lead to the open file.
 func (s *Store) inPlace() error {
 	now, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.open) {
@@ -183,7 +189,7 @@ func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 	return data, nil
 }
 
-// Value returns what SetValue has saved under a name, or "".
+// Value returns the text that SetValue has saved under a name, or "".
 func (s *Store) Value(ctx context.Context, name string) (value string, err error) {
 	err = s.db.QueryRowContext(ctx, `select value from meta where name = ?`, name).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -192,7 +198,7 @@ func (s *Store) Value(ctx context.Context, name string) (value string, err error
 	return value, refusal(s.path, err)
 }
 
-// SetValue saves what the program itself has to know.
+// SetValue saves a value of the program itself under a name.
 func (s *Store) SetValue(ctx context.Context, name, value string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,13 +217,13 @@ func (s *Store) Close() error {
 	if s.failed == nil {
 		s.failed = errors.New("the data file is closed")
 	}
-	if s.writer != nil { // SQLite itself would leave the WAL of a file that was taken away, beside the one in its place
+	if s.writer != nil { // if the file was replaced, SQLite itself would leave its WAL next to the new file
 		_, err := s.writer.conn.ExecContext(context.Background(), `pragma wal_checkpoint(truncate)`)
 		errs = append(errs, err, s.writer.close())
 		s.writer = nil
 	}
 	if s.db != nil {
-		errs = append(errs, s.db.Close()) // closing the last connection makes a checkpoint
+		errs = append(errs, s.db.Close()) // closing the last connection runs a checkpoint
 	}
 	if s.file != nil {
 		errs = append(errs, s.file.Close())
@@ -229,7 +235,8 @@ func (s *Store) Close() error {
 // Remove closes the Store and deletes its file.
 func (s *Store) Remove() error { return errors.Join(s.Close(), Delete(s.path)) }
 
-// Delete deletes the file at path, which is not open, and those that SQLite has beside it.
+// Delete deletes the file at path, which must not be open, and the files that SQLite keeps next to
+// it.
 func Delete(path string) error {
 	var errs []error
 	for _, suffix := range beside {

@@ -8,14 +8,14 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// writer is the one connection that writes records, with its prepared statements.
+// writer is the only connection that writes records, with its prepared statements.
 type writer struct {
 	conn                             *sql.Conn
 	begin, end, undo                 *sql.Stmt
 	put, delete, putFile, deleteFile *sql.Stmt
 }
 
-// openWriter takes a connection.
+// openWriter opens a connection and prepares the statements.
 func openWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -24,7 +24,7 @@ func openWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	w := &writer{conn: conn}
 	for stmt, text := range map[**sql.Stmt]string{
 		&w.begin: "begin immediate", &w.end: "commit", &w.undo: "rollback",
-		// text, so that sqlite3's JSON functions can read it
+		// stored as text, so that SQLite's JSON functions can read it
 		&w.put:        "insert into record values (?, ?, cast(? as text)) on conflict do update set data = excluded.data",
 		&w.delete:     "delete from record where kind = ? and id = ?",
 		&w.putFile:    "insert into file values (?, ?) on conflict do nothing",
@@ -47,7 +47,8 @@ func (w *writer) close() error {
 	return w.conn.Close()
 }
 
-// write puts and deletes the records in a transaction that it leaves open, or undoes.
+// write puts and deletes the records in a transaction. It leaves the transaction open, or rolls it
+// back after an error.
 func (w *writer) write(ctx context.Context, records []refserver.Record) error {
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		w.rollBack(ctx)
@@ -84,6 +85,6 @@ func (w *writer) commit(ctx context.Context) error {
 	return err
 }
 
-// rollBack undoes a transaction. It fails when SQLite has done so already. While a transaction is left open no other
-// begins.
+// rollBack rolls a transaction back. It fails if SQLite has already rolled it back. No other
+// transaction can begin while one is open.
 func (w *writer) rollBack(ctx context.Context) { _, _ = w.undo.ExecContext(ctx) }

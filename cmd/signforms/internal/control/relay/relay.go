@@ -1,5 +1,6 @@
-// Package relay passes webhook attempts on to listeners, which are connected by a stream and report the answers. An
-// attempt whose listener is not there, leaves or is too slow fails: the schedule of the sandbox repeats it.
+// Package relay passes webhook attempts on to listeners. A listener is connected by a stream and
+// reports the responses. An attempt fails if its listener is not connected, leaves or is too slow;
+// the schedule of the sandbox repeats the attempt.
 package relay
 
 import (
@@ -11,31 +12,32 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
 )
 
-// most is how many attempts wait for a listener to take them.
+// most is how many attempts wait at most for a listener to take them.
 const most = 1000
 
-// Relays holds the connected listeners of a sandbox. It is safe for concurrent use.
+// Relays has the connected listeners of a sandbox. It is safe for concurrent use.
 type Relays struct {
 	mu   sync.Mutex
 	byID map[string]*Listener
 	next int64
 }
 
-// New returns relays without listeners. It begins the ids of attempts above those of earlier runs, which a listener may
-// still report.
+// New returns relays without listeners. The ids of attempts begin above the ids of earlier runs,
+// which a listener may still report.
 func New() *Relays { return &Relays{byID: map[string]*Listener{}, next: time.Now().UnixMicro()} }
 
-// Listener is the one that is connected to a relay.
+// Listener is a listener that is connected to a relay.
 type Listener struct {
-	Attempts <-chan wire.RelayedAttempt // to send
-	Gone     <-chan struct{}            // closed when it is to leave
+	Attempts <-chan wire.RelayedAttempt // attempts for the listener
+	Gone     <-chan struct{}            // closed when the listener must leave
 
 	attempts chan wire.RelayedAttempt
 	gone     chan struct{}
-	waiting  map[int64]chan wire.RelayedAnswer // for its reports
+	waiting  map[int64]chan wire.RelayedAnswer // channels for the reports, by id of the attempt
 }
 
-// Connect makes a listener the one of a relay, and lets the one before go: its connection was probably lost.
+// Connect makes a new listener the listener of a relay. It disconnects the previous listener, whose
+// connection was probably lost.
 func (rs *Relays) Connect(id string) *Listener {
 	l := &Listener{attempts: make(chan wire.RelayedAttempt, most), gone: make(chan struct{}), waiting: map[int64]chan wire.RelayedAnswer{}}
 	l.Attempts, l.Gone = l.attempts, l.gone
@@ -46,7 +48,7 @@ func (rs *Relays) Connect(id string) *Listener {
 	return l
 }
 
-// Leave says that a listener has left. What it has not reported fails.
+// Leave removes a listener that has left. Attempts that it has not reported fail.
 func (rs *Relays) Leave(id string, l *Listener) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -55,7 +57,7 @@ func (rs *Relays) Leave(id string, l *Listener) {
 	}
 }
 
-// End lets the listener of a relay go, if there is one.
+// End disconnects the listener of a relay, if there is one.
 func (rs *Relays) End(id string) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -76,8 +78,8 @@ func (rs *Relays) Heard(id string) bool {
 	return rs.byID[id] != nil
 }
 
-// Deliver hands an attempt to the listener and returns its report, or a failure. To the sender, a listener that reports
-// nothing until ctx ends is a receiver that does not answer.
+// Deliver passes an attempt to the listener and returns its report, or a failure. If the listener
+// reports nothing until ctx ends, it counts as a receiver that does not respond.
 func (rs *Relays) Deliver(ctx context.Context, id string, header http.Header, body []byte) wire.RelayedAnswer {
 	rs.mu.Lock()
 	l := rs.byID[id]
@@ -90,7 +92,7 @@ func (rs *Relays) Deliver(ctx context.Context, id string, header http.Header, bo
 	l.waiting[number] = report
 	select {
 	case l.attempts <- wire.RelayedAttempt{ID: number, At: time.Now().UTC(), Header: header.Clone(), Body: body}:
-	default: // it is too slow
+	default: // the listener is too slow
 		rs.end(id)
 	}
 	rs.mu.Unlock()
@@ -112,7 +114,8 @@ func (rs *Relays) Deliver(ctx context.Context, id string, header http.Header, bo
 	}
 }
 
-// Report takes the listener's report of an attempt. It reports whether the attempt still waited for it.
+// Report passes on the listener's report of an attempt. It returns whether the attempt was still
+// waiting for the report.
 func (rs *Relays) Report(id string, attempt int64, answer wire.RelayedAnswer) bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -1,16 +1,16 @@
 package wire
 
-// Error is the error in an answer.
+// Error is the error in a response.
 type Error struct {
-	Status  int    `json:"-"`              // of HTTP
+	Status  int    `json:"-"`              // HTTP status
 	Code    string `json:"code"`           // docs/control.yaml lists the codes
-	Message string `json:"message"`        // says what to do
-	Path    string `json:"path,omitempty"` // the part of a seed that is wrong, as in templates[0]
+	Message string `json:"message"`        // describes the error and its remedy
+	Path    string `json:"path,omitempty"` // the invalid part of a seed, such as templates[0]
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// ErrorBody is the body of every answer with an error.
+// ErrorBody is the body of every error response.
 type ErrorBody struct {
 	Error *Error `json:"error"`
 }

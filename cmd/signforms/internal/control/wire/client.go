@@ -15,22 +15,25 @@ import (
 	"time"
 )
 
-// KeepAlive is how often a stream without events sends a comment: proxies close streams that are silent for a minute.
+// KeepAlive is how often a stream without events sends a comment. Proxies close streams that are
+// silent for a minute.
 const KeepAlive = 20 * time.Second
 
-// MaxBody bounds a request body, in bytes. It has room for a PDF of 20 MB in base64.
+// MaxBody is the maximum size of a request body, in bytes. It has room for a PDF of 20 MB in
+// base64.
 const MaxBody = 32 << 20
 
 // Client calls the control interface of a running sandbox. It is safe for concurrent use.
 type Client struct {
 	base   string
-	shown  string // base without a password
-	prefix string // of the paths
+	shown  string // the base URL without its password
+	prefix string // prefix of the paths
 	token  string
 	http   *http.Client
 }
 
-// callTimeout bounds a call. An advance of the clock takes longest, because it waits for receivers of webhooks.
+// callTimeout is the time limit of a call. An advance of the clock takes longest, because it waits
+// for receivers of webhooks.
 const callTimeout = 11 * time.Minute
 
 // NewClient returns a client of the first workspace of the sandbox at a URL such as http://127.0.0.1:4874. The token
@@ -65,7 +68,8 @@ func (c *Client) In(workspace string) *Client {
 	return &in
 }
 
-// ErrNoSandbox means that nothing answers at the sandbox's address, or that something else answers there.
+// ErrNoSandbox means that no server responds at the sandbox's address, or that another server
+// responds there.
 var ErrNoSandbox = errors.New("no sandbox")
 
 // elsewhere is an error that matches ErrNoSandbox.
@@ -74,7 +78,7 @@ type elsewhere struct{ error }
 func (e elsewhere) Is(target error) bool { return target == ErrNoSandbox }
 func (e elsewhere) Unwrap() error        { return e.error }
 
-// silent returns the error for a sandbox that does not answer, or ctx's error when ctx has ended.
+// silent returns the error for a sandbox that does not respond, or ctx's error if ctx has ended.
 func (c *Client) silent(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -82,7 +86,7 @@ func (c *Client) silent(ctx context.Context, err error) error {
 	return elsewhere{fmt.Errorf("no sandbox answers at %s: %w", c.shown, cause(err))}
 }
 
-// Get calls a path below [Prefix] and decodes the answer into out.
+// Get calls a path below [Prefix] and decodes the response into out.
 func (c *Client) Get(ctx context.Context, path string, query url.Values, out any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -90,8 +94,8 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, out any
 	return c.do(ctx, http.MethodGet, path, nil, out)
 }
 
-// All returns every record of a list below [Prefix], page by page. When a record is added or removed meanwhile, one may
-// come twice or be missing.
+// All returns every record of a list below [Prefix], page by page. If a record is added or removed
+// meanwhile, a record may be returned twice or be missing.
 func All[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
 	for offset := 0; ; {
 		var page Page[T]
@@ -105,7 +109,7 @@ func All[T any](ctx context.Context, c *Client, path string) (all []T, err error
 	}
 }
 
-// Post sends in as JSON, unless it is nil, and decodes the answer into out, unless that is nil.
+// Post sends in as JSON, unless it is nil, and decodes the response into out, unless out is nil.
 func (c *Client) Post(ctx context.Context, path string, in, out any) error {
 	return c.do(ctx, http.MethodPost, path, in, out)
 }
@@ -115,9 +119,9 @@ func (c *Client) Delete(ctx context.Context, path string) error {
 	return c.do(ctx, http.MethodDelete, path, nil, nil)
 }
 
-// Stream reads a stream of events and calls each with the data of every event. It calls began when the sandbox answers.
-// It ends when each returns an error, when ctx ends, or when nothing came for a minute. A sandbox without events sends
-// a comment every 20 seconds.
+// Stream reads a stream of events and calls each with the data of every event. It calls began when
+// the sandbox responds. It ends when each returns an error, when ctx ends, or when nothing arrived
+// for a minute. A sandbox without events sends a comment every 20 seconds.
 func (c *Client) Stream(ctx context.Context, path string, began func(), each func(data []byte) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,7 +140,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // a body that is not whole fails to decode below
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10)) // an incomplete body fails to decode below
 		return c.read(answer, text, nil)
 	}
 	began()
@@ -157,7 +161,8 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 
 var errSilent = errors.New("nothing came for a minute")
 
-// readLine reads a line of about 2*MaxBody bytes at most: an event with a body of MaxBody bytes in base64.
+// readLine reads a line of at most about 2*MaxBody bytes, which is an event with a body of MaxBody
+// bytes in base64.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -173,7 +178,8 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// maxAnswer bounds an answer, in bytes. The largest is a page of deliveries with many attempts.
+// maxAnswer is the maximum size of a response, in bytes. The largest response is a page of
+// deliveries with many attempts.
 const maxAnswer = 256 << 20
 
 func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
@@ -207,7 +213,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	return c.read(answer, text, out)
 }
 
-// cause returns the cause of an error without its URL, which the caller names itself.
+// cause returns the cause of an error without its URL, because the caller adds the URL.
 func cause(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Duration is a length of time. It is written as text: "90s", "72h", or with days of 24 hours, as in "3d" and "1d12h".
+// Duration is a length of time. It is written as text, such as "90s" or "72h". The unit d is a day
+// of 24 hours, as in "3d" and "1d12h".
 type Duration time.Duration
 
 // ParseDuration reads the text of a Duration.
@@ -23,8 +24,8 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(d), nil
 }
 
-// parseDuration reads a text that the regular expression matches. It fails when the time is too long for a
-// time.Duration.
+// parseDuration reads a text that the regular expression matches. It returns an error if the time
+// is too long for a time.Duration.
 func parseDuration(text string) (time.Duration, error) {
 	m := withDays.FindStringSubmatch(text)
 	if m == nil {
@@ -52,7 +53,7 @@ var (
 	withDays = regexp.MustCompile(`^([-+]?)(\d+)d(.*)$`)
 )
 
-// MaxDays is about 100 years. The largest time.Duration is about 292 years.
+// MaxDays is about 100 years, because the largest time.Duration is about 292 years.
 const (
 	MaxDays     = 36_500
 	MaxDuration = MaxDays * 24 * time.Hour

@@ -9,31 +9,31 @@ import (
 
 // Template is the input for a new template. In a seed file PDF is the name of a file.
 type Template struct {
-	Key string `json:"key,omitempty"` // in a seed: a name for it that webhooks of the seed can use
+	Key string `json:"key,omitempty"` // in a seed, a name for the record that webhooks of the seed can use
 	refserver.Template
 	ExpiresFor Duration `json:"expiresFor,omitempty"`
 }
 
 // Form is the input for a new form.
 type Form struct {
-	Key string `json:"key,omitempty"` // as in a Template
+	Key string `json:"key,omitempty"` // see Template.Key
 	refserver.Form
 }
 
 // Document is the input for a new PDF document. In a seed file PDF is the name of a file.
 type Document struct {
-	Key string `json:"key,omitempty"` // as in a Template
+	Key string `json:"key,omitempty"` // see Template.Key
 	refserver.Document
 	ExpiresFor Duration `json:"expiresFor,omitempty"`
 }
 
 // Viewing is a signer who opens a document.
 type Viewing struct {
-	Signer string           `json:"signer"` // e-mail address, or signerId where one address has several roles
+	Signer string           `json:"signer"` // e-mail address of the signer, or signerId if one address has several roles
 	From   refserver.Origin `json:"from,omitzero"`
 }
 
-// Signature is what a signer enters.
+// Signature is the input of a signer who signs.
 type Signature struct {
 	Signer string                 `json:"signer"`
 	Fields []refserver.FieldValue `json:"fields,omitempty"`
@@ -47,17 +47,17 @@ type Refusal struct {
 	From   refserver.Origin `json:"from,omitzero"`
 }
 
-// Advance moves the clock.
+// Advance is the input for moving the clock.
 type Advance struct {
 	By Duration `json:"by"`
 }
 
-// Wait bounds how long a request may wait.
+// Wait is the longest time that a request may wait.
 type Wait struct {
 	Timeout Duration `json:"timeout,omitempty"` // default 30s, at most 10m
 }
 
-// Since selects the deliveries that are sent again: those of events since this time.
+// Since selects the deliveries to send again: the deliveries of events since this time.
 type Since struct {
 	Since time.Time `json:"since,omitzero"`
 }
@@ -71,7 +71,7 @@ type Seed struct {
 	Webhooks  []refserver.Webhook `json:"webhooks,omitempty"`
 }
 
-// Seeded holds the ids of the records of a seed, in the order of the seed and by key.
+// Seeded has the ids of the records of a seed, in the order of the seed and by key.
 type Seeded struct {
 	Templates []string          `json:"templates"`
 	Forms     []string          `json:"forms"`

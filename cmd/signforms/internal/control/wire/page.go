@@ -10,7 +10,7 @@ type Page[T any] struct {
 // Count returns how many items match.
 func (p *Page[T]) Count() int { return p.Total }
 
-// Late returns the page as the answer to a wait that took too long.
+// Late returns the page as the response to a wait that took too long.
 func (p *Page[T]) Late(e *Error) any {
 	return struct {
 		Error *Error `json:"error"`
@@ -18,5 +18,5 @@ func (p *Page[T]) Late(e *Error) any {
 	}{e, p}
 }
 
-// MaxLimit is how many items a page has at most.
+// MaxLimit is the largest number of items of a page.
 const MaxLimit = 1000

@@ -6,13 +6,13 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// ID is the answer to a request that made one record.
+// ID is the response to a request that made one record.
 type ID struct {
 	ID     string `json:"id"`
-	Notice string `json:"notice,omitempty"` // what to know of the uploaded PDF
+	Notice string `json:"notice,omitempty"` // a notice about the uploaded PDF
 }
 
-// Submitted is the answer to a form's submission.
+// Submitted is the response to a form's submission.
 type Submitted struct {
 	FormResponseID string `json:"formResponseId"`
 }
@@ -20,43 +20,44 @@ type Submitted struct {
 // Clock is the service's time.
 type Clock struct {
 	Now   time.Time `json:"now"`
-	Ahead Duration  `json:"ahead"` // of the wall clock
+	Ahead Duration  `json:"ahead"` // time by which the clock is ahead of the wall clock
 
-	Advancing   bool     `json:"advancing,omitempty"`   // an advance is under way, or waits for another
-	Unanswering []string `json:"unanswering,omitempty"` // ids of webhooks that an advance does not wait for: they gave their last attempt no answer
-	Unheard     []string `json:"unheard,omitempty"`     // ids of webhooks of listeners that are not connected: their attempts fail
+	Advancing   bool     `json:"advancing,omitempty"`   // an advance is running, or waits for another advance
+	Unanswering []string `json:"unanswering,omitempty"` // ids of webhooks for which an advance does not wait, because their last attempt got no response
+	Unheard     []string `json:"unheard,omitempty"`     // ids of webhooks whose listeners are not connected, so that their attempts fail
 }
 
-// LeastAdvance is the unit of the sandbox's clock. Less would leave what it shows as it is.
+// LeastAdvance is the unit of the sandbox's clock. A shorter advance would not change the time that
+// it shows.
 const LeastAdvance = time.Millisecond
 
-// SignersLink is what a signing link opens.
+// SignersLink is the document and the signer of a signing link.
 type SignersLink struct {
 	DocumentID string `json:"documentId"`
 	SignerID   string `json:"signerId"`
 }
 
-// ReceiversLink is what the link to a form opens.
+// ReceiversLink is the form and the receiver of a form link.
 type ReceiversLink struct {
 	FormID   string `json:"formId"`
 	Receiver string `json:"receiver"` // an e-mail address
 }
 
-// RequestFault is something that goes wrong with API requests.
+// RequestFault is a fault of API requests.
 type RequestFault struct {
 	refserver.Fault
 	Latency    Duration `json:"latency,omitempty"`
-	RetryAfter *string  `json:"retryAfter,omitempty"` // nil: 60 with status 429, otherwise none
+	RetryAfter *string  `json:"retryAfter,omitempty"` // nil: 60 if the status is 429, and otherwise no header
 }
 
-// DeliveryFault is something that goes wrong with webhook attempts.
+// DeliveryFault is a fault of webhook attempts.
 type DeliveryFault struct {
 	refserver.WebhookFault
 	Delay Duration `json:"delay,omitempty"`
 	Shift Duration `json:"shift,omitempty"`
 }
 
-// ActiveFault is a fault that is in force. One of Fault and WebhookFault is set.
+// ActiveFault is a fault that is in force. Either Fault or WebhookFault is set.
 type ActiveFault struct {
 	refserver.ActiveFault
 	Fault        *RequestFault  `json:"request,omitempty"`
@@ -66,15 +67,15 @@ type ActiveFault struct {
 // Delivery is one body that is sent to one webhook.
 type Delivery struct {
 	refserver.Delivery
-	Body     string    `json:"body,omitempty"` // as it was sent; empty before the first attempt
+	Body     string    `json:"body,omitempty"` // the body that was sent; empty before the first attempt
 	Attempts []Attempt `json:"attempts"`
 }
 
-// Attempt is one request of a delivery and what came back.
+// Attempt is one request of a delivery with its response.
 type Attempt struct {
 	refserver.Attempt
 	Took Duration `json:"took"`
-	Body string   `json:"body,omitempty"` // only if it differs from the delivery's
+	Body string   `json:"body,omitempty"` // set only if it differs from the body of the delivery
 }
 
 // TemplateRecord is the current state of a template.
@@ -83,7 +84,7 @@ type TemplateRecord struct {
 	ExpiresFor Duration `json:"expiresFor,omitempty"`
 }
 
-// Status tells what a sandbox is and what it holds.
+// Status describes a sandbox and the number of its records.
 type Status struct {
 	Version   string `json:"version"`
 	URL       string `json:"url"` // the URL in clients, links and payloads
@@ -93,11 +94,11 @@ type Status struct {
 	Forms     int    `json:"forms"`
 	Documents int    `json:"documents"`
 	Webhooks  int    `json:"webhooks"`
-	Pending   int    `json:"pendingDeliveries"` // waiting for a finished file or an attempt, or under way
-	Failed    int    `json:"failedDeliveries"`  // given up
+	Pending   int    `json:"pendingDeliveries"` // deliveries that wait for a finished file or an attempt, or are being sent
+	Failed    int    `json:"failedDeliveries"`  // deliveries that are dead
 }
 
-// Credentials holds what a client and a receiver of webhooks need.
+// Credentials has the data that a client and a receiver of webhooks need.
 type Credentials struct {
 	BaseURL       string `json:"baseUrl"`
 	APIKey        string `json:"apiKey"`
@@ -110,7 +111,7 @@ type Secret struct {
 	Secret string `json:"secret"`
 }
 
-// Resent tells how many deliveries are sent again.
+// Resent is the number of deliveries that are sent again.
 type Resent struct {
 	Resent int `json:"resent"`
 }

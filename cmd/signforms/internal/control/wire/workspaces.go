@@ -6,38 +6,39 @@ import (
 	"time"
 )
 
-// WorkspacePrefix is the path below which every workspace has its control interface and its console, after its id or
-// name and a slash: /_/w/ID/api/v1. Without it the first workspace is meant.
+// WorkspacePrefix is the path of workspaces. The id or name of a workspace and a slash follow, and
+// then the path of its control interface or its console: /_/w/ID/api/v1. A path without
+// WorkspacePrefix belongs to the first workspace.
 const WorkspacePrefix = "/_/w/"
 
 // NewWorkspace is the input for a workspace.
 type NewWorkspace struct {
-	Name     string   `json:"name,omitempty"`     // another name of its id, for paths and commands
-	Lifetime Duration `json:"lifetime,omitempty"` // it ends when it was not used for so long, by the wall clock; 0: never
-	Seed     *Seed    `json:"seed,omitempty"`     // its records, also after a reset
+	Name     string   `json:"name,omitempty"`     // a name for use in paths and commands in place of the id
+	Lifetime Duration `json:"lifetime,omitempty"` // the workspace ends after this time without use, by the wall clock; 0: never
+	Seed     *Seed    `json:"seed,omitempty"`     // the records at its start and after a reset
 }
 
-// Workspace is a sandbox of its own. It shares nothing with others but the program's address and bounds.
+// Workspace is a separate sandbox. Workspaces share only the address and the limits of the program.
 type Workspace struct {
-	ID         string    `json:"id"` // also that of its credentials
+	ID         string    `json:"id"` // the same as the workspace id in its credentials
 	Name       string    `json:"name,omitempty"`
 	Lifetime   Duration  `json:"lifetime,omitempty"`
 	CreatedAt  time.Time `json:"createdAt,omitzero"` // by the wall clock; zero for the first
 	UsedAt     time.Time `json:"usedAt"`             // by the wall clock; the start of the program counts
-	ControlURL string    `json:"controlUrl"`         // of its control interface
+	ControlURL string    `json:"controlUrl"`         // URL of its control interface
 }
 
-// CreatedWorkspace is a new workspace, with what clients and receivers need.
+// CreatedWorkspace is a new workspace with its credentials.
 type CreatedWorkspace struct {
 	Workspace
 	Credentials
-	Seeded *Seeded `json:"seeded"` // the ids of what the seed made
+	Seeded *Seeded `json:"seeded"` // the ids of the records of the seed
 }
 
-// MaxWorkspaceName is how many characters the name of a workspace may have.
+// MaxWorkspaceName is the maximum length of the name of a workspace, in characters.
 const MaxWorkspaceName = 100
 
-// A name stands in paths.
+// A name must be usable in paths.
 var workspaceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
 // CheckWorkspace refuses a text that cannot be the id or name of a workspace.

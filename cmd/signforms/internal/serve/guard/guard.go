@@ -1,5 +1,6 @@
-// Package guard keeps out who may not use a sandbox: by host name, by the site that a request comes from, and by the
-// token. It also says which targets of webhooks are public.
+// Package guard refuses requests of people who may not use a sandbox. It checks the host name, the
+// site from which a request comes, and the token. It also decides which targets of webhooks are
+// public.
 //
 // Start with [New].
 package guard
@@ -15,14 +16,15 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/look"
 )
 
-// Options are the flags of serve that say who may use the sandbox.
+// Options are the flags of serve that decide who may use the sandbox.
 type Options struct {
 	Addr, PublicURL, Token string
 	AllowHosts             []string
 }
 
-// Closed reports whether console and control API refuse everybody: other machines can reach them, and there is no
-// token. A name of --allow-host other than loopback is one by which a proxy is called.
+// Closed reports whether the console and the control API refuse everybody, because other machines
+// can reach them and there is no token. A name of --allow-host that is not loopback is the name of
+// a proxy.
 func (o Options) Closed() bool {
 	return o.Token == "" && (!loopbackOnly(o.Addr) || namedForOthers(o.PublicURL) ||
 		slices.ContainsFunc(o.AllowHosts, func(name string) bool { return !loopback(strings.Trim(name, "[]")) }))
@@ -42,7 +44,8 @@ func New(o Options) func(http.Handler) http.Handler {
 	}
 }
 
-// safeByDefault sets security headers on every response. Pages and their assets set policies of their own.
+// safeByDefault sets security headers on every response. Pages and their assets set their own
+// policies.
 func safeByDefault(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -50,14 +53,16 @@ func safeByDefault(next http.Handler) http.Handler {
 		if !ForPeople(r.URL.Path) || control.Holds(r.URL.Path) {
 			look.SecureFile(w.Header())
 		}
-		// net/http asks the body of its own request whether to read the rest of it before the response. Handlers wrap the
-		// body of a copy, so that nobody waits for a large body, or one that waits for 100 Continue.
+		// Handlers get a copy of the request and wrap the body of the copy. net/http uses the body
+		// of its own request to decide whether to read the rest before the response. So nobody
+		// waits for a large body, or for a body that waits for 100 Continue.
 		next.ServeHTTP(w, r.WithContext(r.Context()))
 	})
 }
 
-// ForPeople reports whether a path is for browsers. The other paths need no check of the host: they need a secret or
-// return nothing of value, and containers call them under names of their own.
+// ForPeople reports whether a path is for browsers. The other paths need no check of the host,
+// because they need a secret or return nothing of value. Containers call them under their own
+// names.
 func ForPeople(path string) bool {
 	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
 }

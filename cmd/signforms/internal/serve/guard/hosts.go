@@ -17,7 +17,7 @@ import (
 // console and act in it, by DNS rebinding. Names are compared as text, without DNS.
 type hostCheck struct{ names []string }
 
-// CheckHosts refuses values of --allow-host that can never equal a Host header.
+// CheckHosts refuses values of --allow-host that can never be equal to a Host header.
 func CheckHosts(names []string) error {
 	for _, name := range names {
 		if _, err := netip.ParseAddr(strings.Trim(name, "[]")); err != nil && (name == "" || strings.ContainsAny(name, "*:/ ")) {
@@ -39,7 +39,7 @@ func newHostCheck(publicURL string, allowed []string) hostCheck {
 	return hostCheck{names}
 }
 
-// allows reports whether a Host header holds one of the allowed names. It ignores the port.
+// allows reports whether a Host header contains one of the allowed names. It ignores the port.
 func (c hostCheck) allows(header string) bool {
 	host := header
 	if name, _, err := net.SplitHostPort(header); err == nil {

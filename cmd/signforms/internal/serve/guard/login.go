@@ -25,8 +25,8 @@ func loginPage(notice string) string {
 </form>`)
 }
 
-// loginFor returns the address of the login page that leads to what r asked for. What a form has sent is not sent
-// again: its address leads to its page.
+// loginFor returns the URL of the login page that leads to the page of r. A form that was sent is
+// not sent again; its URL leads to its page.
 func loginFor(r *http.Request) string {
 	next := url.Values{"next": {r.URL.RequestURI()}}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -35,8 +35,8 @@ func loginFor(r *http.Request) string {
 	return loginPath + "?" + next.Encode()
 }
 
-// lostForm is said before a login that a form led to. The script of the console sends forms in the background: this is
-// for pages without it.
+// lostForm is the notice on the login page after a form was sent without a login. It is for pages
+// without JavaScript, because the script of the console sends forms in the background.
 const lostForm = `<p class="notice bad" role="alert">Nothing was done: you are not logged in any more. The form is not kept here. Log in in another tab, then go
 back to the form in this one: the browser may still have what you entered, except for files.</p>`
 
@@ -49,8 +49,8 @@ func afterLogin(next string) string {
 	return u.RequestURI()
 }
 
-// login shows the form for the token. For a POST with the right token it sets the cookie and goes to the page asked
-// for.
+// login shows the form for the token. For a POST with the right token, it sets the cookie and
+// redirects to the requested page.
 func (c tokenCheck) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	wrong, notice := false, ""

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// DialPublic connects only to addresses of the public internet that are not this host's. It checks the address after
-// the name was resolved, because a name may resolve differently each time.
+// DialPublic connects only to addresses of the public internet that do not belong to this host. It
+// checks the address after the name was resolved, because a name may resolve to a different address
+// each time.
 func DialPublic(ctx context.Context, network, addr string) (net.Conn, error) {
 	return dialPublic(ownAddress)(ctx, network, addr)
 }
@@ -43,7 +44,7 @@ var special = prefixes(
 	"::1/128", "::/128", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "100:0:0:1::/64", "2001::/23", "2001::/32", "2001:1::1/128",
 	"2001:1::2/128", "2001:1::3/128", "2001:2::/48", "2001:3::/32", "2001:4:112::/48", "2001:10::/28", "2001:20::/28", "2001:30::/28",
 	"2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10",
-) // and ::ffff:0:0/96, which public judges by the IPv4 address in it
+) // and ::ffff:0:0/96, for which public checks the embedded IPv4 address
 
 func prefixes(texts ...string) (all []netip.Prefix) {
 	for _, text := range texts {
@@ -52,12 +53,13 @@ func prefixes(texts ...string) (all []netip.Prefix) {
 	return all
 }
 
-// globalUnicast is the only part of IPv6 from which addresses of the internet are assigned. Outside of it are ::/96 and
-// ::ffff:0:0:0/96, which hold an IPv4 address, and the former site-local addresses.
+// globalUnicast is the only part of IPv6 from which addresses of the internet are assigned. Outside
+// of it are ::/96 and ::ffff:0:0:0/96, which contain an IPv4 address, and the former site-local
+// addresses.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// ownAddress reports whether the address belongs to this host. A service that listens there may be meant for this host
-// alone.
+// ownAddress reports whether the address belongs to this host. A service that listens on such an
+// address may be meant for this host only.
 func ownAddress(addr netip.Addr) bool {
 	own, err := net.InterfaceAddrs()
 	return err != nil || slices.ContainsFunc(own, func(a net.Addr) bool {

@@ -16,10 +16,11 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sandbox"
 )
 
-// tokenCheck guards the console and the control API. On loopback without a token anyone may use them.
+// tokenCheck guards the console and the control API. On loopback without a token, everybody may use
+// them.
 type tokenCheck struct {
 	token  string // the value of --token; may be empty
-	closed bool   // without a token, others could reach them
+	closed bool   // there is no token, and other machines could reach the console and the API
 }
 
 // loopbackOnly reports whether a listening address can be reached only from this machine.
@@ -28,7 +29,8 @@ func loopbackOnly(addr string) bool {
 	return err == nil && loopback(host)
 }
 
-// loopback reports whether a name is localhost or an address of this machine alone. Other names may resolve to either.
+// loopback reports whether a name is localhost or an address that only this machine can reach.
+// Other names are not loopback, because they may resolve to any address.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
@@ -60,10 +62,11 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// forwarded reports whether a request came from another machine or through a proxy, as far as that can be told. nginx
-// by default sends HTTP/1.0 and none of the headers, and forward proxies get the absolute form.
+// forwarded reports whether a request came from another machine or through a proxy, as far as the
+// request shows it. By default, nginx sends HTTP/1.0 and none of these headers. Forward proxies get
+// the absolute form of the URL.
 func forwarded(r *http.Request) bool {
-	from, err := netip.ParseAddrPort(r.RemoteAddr) // that of a test's network in memory is none
+	from, err := netip.ParseAddrPort(r.RemoteAddr) // the address in a test's network in memory cannot be parsed
 	if err == nil && !from.Addr().IsLoopback() || !r.ProtoAtLeast(1, 1) || r.URL.Host != "" {
 		return true
 	}
@@ -77,11 +80,11 @@ func forwarded(r *http.Request) bool {
 	return false
 }
 
-// proved passes a request on when it proves that its sender knows the token.
+// proved passes a request on if the request proves that its sender knows the token.
 func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	given, right := c.proof(r)
 	if given && !right {
-		http.SetCookie(w, &http.Cookie{Name: loginCookie, Path: "/_/", MaxAge: -1}) // one of an earlier token is sent only once
+		http.SetCookie(w, &http.Cookie{Name: loginCookie, Path: "/_/", MaxAge: -1}) // removes the cookie of an earlier token
 	}
 	switch {
 	case right:
@@ -103,7 +106,8 @@ func (c tokenCheck) proved(next http.Handler, w http.ResponseWriter, r *http.Req
 	}
 }
 
-// proof reports whether a request has a token or the console's cookie, and whether that is right.
+// proof reports whether a request has a token or the console's cookie, and whether the token or
+// cookie is right.
 func (c tokenCheck) proof(r *http.Request) (given, right bool) {
 	if scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return true, c.is(token)

@@ -19,10 +19,11 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// workspaceValue is the name of what the file of a workspace says of it, as a saved in JSON.
+// workspaceValue is the name of the value in the file of a workspace that has its saved as JSON.
 const workspaceValue = "workspace"
 
-// files are those of the workspaces: that of the first, and beside it one for each other that has no lifetime.
+// files are the files of the workspaces: the file of the first workspace and, in the same folder,
+// one for each other workspace without a lifetime.
 type files struct {
 	first   *sqlitestore.Store
 	options sqlitestore.Options
@@ -38,7 +39,8 @@ func (f *files) create(ctx context.Context, id string) (*sqlitestore.Store, erro
 	return sqlitestore.Open(ctx, f.pathOf(id), f.options)
 }
 
-// FileError is why the file of a workspace after the first stops the start.
+// FileError is the error of a start that fails because of the file of another workspace than the
+// first.
 type FileError struct {
 	Path string
 	Err  error
@@ -48,9 +50,10 @@ func (e *FileError) Error() string { return e.Path + ", the file of a workspace:
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// each opens the files of the other workspaces. It deletes those of workspaces that are not whole. It leaves a sound
-// file without the value of a workspace alone. Any file that cannot be read is a [FileError]: serve must not start
-// without its workspace, whose name and key could be given to another.
+// each opens the files of the other workspaces. It deletes the files of incomplete workspaces. It
+// ignores a sound file without the value workspaceValue. A file that cannot be read causes a
+// [FileError], because serve must not start without that workspace, whose name and key could then
+// be given to another.
 func (f *files) each(ctx context.Context, resume func(*sqlitestore.Store, saved) error) error {
 	entries, err := os.ReadDir(filepath.Dir(f.first.Path()))
 	if err != nil {
@@ -100,10 +103,11 @@ func (f *files) one(ctx context.Context, id string, resume func(*sqlitestore.Sto
 	return err
 }
 
-// maxMemoryFiles bounds the PDFs and pictures of a workspace in memory, in bytes.
+// maxMemoryFiles is the maximum size of the PDFs and images of a workspace in memory, in bytes.
 const maxMemoryFiles = 64 << 20
 
-// memoryFiles keeps the files of a workspace with a lifetime, and nothing else. It implements [refserver.Storage].
+// memoryFiles keeps only the files of a workspace with a lifetime. It implements
+// [refserver.Storage].
 type memoryFiles struct {
 	mu   sync.Mutex
 	all  map[string][]byte

@@ -13,7 +13,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// finisher makes the finished PDFs of completed documents, and those of documents as they stand.
+// finisher makes the finished PDFs of completed documents, and PDFs with the current values of
+// other documents.
 type finisher struct {
 	sealer *pdf.Sealer
 	pdfs   *pdfprocess.Pool
@@ -21,8 +22,8 @@ type finisher struct {
 	server *refserver.Server
 }
 
-// newFinisher takes the sealing key from the data file, which keeps it from the first start on. Without a data file it
-// makes a new key each time.
+// newFinisher reads the sealing key from the data file, in which the first start has stored it.
+// Without a data file it makes a new key each time.
 func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger) (_ *finisher, err error) {
 	defer func() {
 		if err != nil {
@@ -44,7 +45,7 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger
 // keyValue is the name of the sealing key in the data file.
 const keyValue = "sealing_key"
 
-// storedKey returns the key in the data file, which a new one becomes.
+// storedKey returns the key in the data file. If there is no key, it stores fresh and returns it.
 func storedKey(ctx context.Context, store *sqlitestore.Store, fresh *pdf.Sealer) (*pdf.Sealer, error) {
 	text, err := store.Value(ctx, keyValue)
 	if err != nil {
@@ -85,8 +86,8 @@ func (f *finisher) finish(ctx context.Context, d refserver.DocumentState) ([]byt
 	return f.pdfs.Finish(ctx, original, marks(d), f.certificate(d), f.sealer)
 }
 
-// standing returns the PDF of a document as it stands: the finished file once it is completed, and until then the
-// original with all that was entered.
+// standing returns the current PDF of a document: the finished file if the document is completed,
+// and otherwise the original with all entered values.
 func (f *finisher) standing(ctx context.Context, d refserver.DocumentState) ([]byte, error) {
 	if !d.CompletedAt.IsZero() {
 		if file, err := f.server.FinishedPDF(ctx, d.ID); err == nil && file != nil {
@@ -104,8 +105,9 @@ func (f *finisher) standing(ctx context.Context, d refserver.DocumentState) ([]b
 	return f.pdfs.Stamp(ctx, original, entered)
 }
 
-// checkValues refuses a text that is too long for its field. It implements [refserver.Options].CheckValues. When the
-// processes are busy it refuses nothing: stamping makes such a text as small as it has to be.
+// checkValues refuses a text that is too long for its field. It implements
+// [refserver.Options].CheckValues. If all processes are busy it refuses nothing, because stamping
+// makes such a text as small as necessary.
 func (f *finisher) checkValues(d refserver.DocumentState) error {
 	var texts []pdf.Mark
 	for _, m := range marks(d) {
@@ -140,8 +142,8 @@ func placeholder(d refserver.DocumentState) ([]byte, error) {
 	return pdf.Draw(d.Name, []string{"This document was made without a PDF."})
 }
 
-// marks returns what the signers entered, with its place on the pages. Values without a field have no place and are
-// left out.
+// marks returns the signers' values with their positions on the pages. Values without a field have
+// no position and are left out.
 func marks(d refserver.DocumentState) (all []pdf.Mark) {
 	for _, v := range d.Values {
 		for _, field := range d.Fields {
@@ -172,7 +174,7 @@ func (f *finisher) certificate(d refserver.DocumentState) pdf.Certificate {
 	}
 	for _, e := range f.server.Audit(d.ID) {
 		if e.At.After(d.CompletedAt) || e.Action == "finish" {
-			continue // it tells what happened until the last one signed, whenever it is made
+			continue // the certificate covers the time until the last signature, whenever it is made
 		}
 		what := actions[string(e.Action)]
 		if what == "" {

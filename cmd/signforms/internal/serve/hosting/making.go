@@ -16,11 +16,12 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 )
 
-// maxWorkspaces is how many workspaces there may be after the first. An idle one takes less than 100 KB of memory.
+// maxWorkspaces is how many workspaces there may be in addition to the first. An idle workspace
+// takes less than 100 KB of memory.
 const maxWorkspaces = 500
 
-// saved is what the file of a workspace after the first says of it. One that is not whole is deleted at the next start:
-// it was not made to its end, or is being removed.
+// saved is the description of a workspace in its file. If Whole is false, the next start deletes
+// the workspace: its creation was not completed, or it is being removed.
 type saved struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name,omitempty"`
@@ -30,7 +31,8 @@ type saved struct {
 	Whole     bool          `json:"whole"`
 }
 
-// hold takes a place for a workspace. Nobody finds it before open. The caller holds mu.
+// hold adds a workspace to the lists, but requests do not reach it before open. The caller holds
+// mu.
 func (ws *Workspaces) hold(w *workspace) {
 	ws.others = append(ws.others, w)
 	ws.byPrefix[prefixOf(w.id)] = w
@@ -50,7 +52,7 @@ func (ws *Workspaces) open(w *workspace) {
 	}
 }
 
-// let gives the place of a workspace up. It reports whether it had one.
+// let removes a workspace from the lists. It reports whether the workspace was in them.
 func (ws *Workspaces) let(w *workspace) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -84,7 +86,7 @@ func (ws *Workspaces) Create(ctx context.Context, in wire.NewWorkspace) (*wire.C
 	return &wire.CreatedWorkspace{Workspace: ws.describe(w), Credentials: w.api.Credentials(), Seeded: seeded}, nil
 }
 
-// reserve takes a place and an id for a new workspace.
+// reserve adds a new workspace to the lists, with a new id.
 func (ws *Workspaces) reserve(s saved) (*workspace, error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
@@ -126,7 +128,7 @@ func (ws *Workspaces) make(ctx context.Context, w *workspace) (*wire.Seeded, err
 	return seeded, ws.save(ctx, w, true)
 }
 
-// save saves what is known of a workspace.
+// save saves the description of a workspace.
 func (ws *Workspaces) save(ctx context.Context, w *workspace, whole bool) error {
 	if w.store == nil {
 		return nil
@@ -134,7 +136,7 @@ func (ws *Workspaces) save(ctx context.Context, w *workspace, whole bool) error 
 	w.saved.ID, w.Whole = w.id, whole
 	data, err := json.Marshal(w.saved)
 	if err != nil {
-		panic(err) // cannot happen: it came as JSON
+		panic(err) // cannot happen: the value was decoded from JSON
 	}
 	if err := w.store.SetValue(ctx, workspaceValue, string(data)); err != nil {
 		return refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
@@ -142,7 +144,7 @@ func (ws *Workspaces) save(ctx context.Context, w *workspace, whole bool) error 
 	return nil
 }
 
-// discard ends a workspace that has no place any more, and deletes its file.
+// discard ends a workspace that is no longer in the lists, and deletes its file.
 func (ws *Workspaces) discard(w *workspace) {
 	w.end()
 	if w.server != nil {
@@ -189,7 +191,7 @@ func (ws *Workspaces) describe(w *workspace) wire.Workspace {
 	}
 }
 
-// Remove implements [control.Workspaces]. From the moment on in which that is saved, the workspace is gone.
+// Remove implements [control.Workspaces]. As soon as the removal is saved, the workspace is gone.
 func (ws *Workspaces) Remove(ctx context.Context, idOrName string) error {
 	w := ws.named(idOrName)
 	switch {
@@ -202,7 +204,7 @@ func (ws *Workspaces) Remove(ctx context.Context, idOrName string) error {
 		return err
 	}
 	if !ws.let(w) {
-		return noWorkspace(idOrName) // somebody else was faster
+		return noWorkspace(idOrName) // another call has removed it
 	}
 	ws.discard(w)
 	return nil
@@ -215,7 +217,7 @@ func (ws *Workspaces) expire(w *workspace) {
 		if err := ws.Remove(context.Background(), w.id); err == nil {
 			return
 		}
-		left = time.Second // it is gone already, which stopped the timer, or the data file cannot be written
+		left = time.Second // the workspace is gone already, which has stopped the timer, or the data file cannot be written
 	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

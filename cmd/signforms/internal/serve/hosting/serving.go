@@ -15,9 +15,9 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/guard"
 )
 
-// ServeHTTP answers a request in its workspace. Until Open all paths but /livez answer 503.
+// ServeHTTP passes a request to its workspace. Before Open, all paths except /livez return 503.
 func (ws *Workspaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBody) // bodies are held in memory
+	r.Body = http.MaxBytesReader(w, r.Body, wire.MaxBody) // bodies are kept in memory
 	if r.ContentLength < 0 || r.ContentLength > smallBody {
 		body := &upload{ReadCloser: r.Body, ctx: r.Context(), turns: ws.turns, dir: ws.uploadDir()}
 		defer body.end()
@@ -29,7 +29,7 @@ func (ws *Workspaces) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !ws.ready.Load():
 		control.WriteError(w, refusal(http.StatusServiceUnavailable, "starting", "the sandbox has not started yet"))
 	case r.URL.Path == "/readyz":
-		if err := ws.first.server.Stopped(); err != nil { // another one says so itself
+		if err := ws.first.server.Stopped(); err != nil { // another workspace reports this itself
 			control.WriteError(w, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
 		}
 	default:
@@ -66,20 +66,20 @@ func (ws *Workspaces) route(w http.ResponseWriter, r *http.Request) {
 	workspace.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// isOwn reports whether a path is the program's and not the service's.
+// isOwn reports whether a path belongs to the program and not to the service.
 func isOwn(path string) bool {
 	return guard.ForPeople(path) || strings.HasPrefix(path, control.RelayPrefix)
 }
 
-// clean reports whether no part of a path is empty, "." or "..". [http.ServeMux] would redirect others, out of the
-// workspace.
+// clean reports whether no part of a path is empty, "." or "..". [http.ServeMux] would redirect
+// other paths to a path outside of the workspace.
 func clean(name string) bool {
 	short := path.Clean(name)
 	return name == short || name == short+"/"
 }
 
-// nothingHere answers a request for what is not there: for a page with a page. It has the part that a page which
-// updates itself shows.
+// nothingHere responds to a request for something that does not exist. If a page was requested, the
+// response is a page. It contains the part that a self-updating page displays.
 func nothingHere(w http.ResponseWriter, r *http.Request, err *wire.Error) {
 	look.SecureFile(w.Header())
 	if !guard.ForPeople(r.URL.Path) || control.Holds(r.URL.Path) || control.Holds(path.Clean(r.URL.Path)) {

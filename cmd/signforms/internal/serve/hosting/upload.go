@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	smallBody  = 1 << 20 // bytes; one that is not larger waits for no turn
-	maxUploads = 2       // large bodies that are worked on at once: each is in memory several times
+	smallBody  = 1 << 20 // in bytes; a body up to this size does not wait for its turn
+	maxUploads = 2       // large bodies that are processed at the same time, because each is in memory several times
 )
 
-// upload is the body of a request that may be large. Its first Read puts all of it into a file, so that a slow client
-// holds nobody up, and waits for a turn, which the request has until end.
+// upload is the body of a request that may be large. Its first Read stores the whole body in a
+// file, so that a slow client delays nobody. Then it waits for its turn, which lasts until the
+// request ends.
 type upload struct {
 	io.ReadCloser
 	ctx   context.Context
@@ -38,7 +39,7 @@ func (u *upload) arrive() (err error) {
 	if u.file, err = os.CreateTemp(u.dir, "upload-*.tmp"); err != nil {
 		return err
 	}
-	os.Remove(u.file.Name()) // or at its end, on Windows
+	os.Remove(u.file.Name()) // on Windows, the file is removed when the upload ends
 	size, err := io.Copy(u.file, u.ReadCloser)
 	if err == nil {
 		_, err = u.file.Seek(0, io.SeekStart)
@@ -65,7 +66,8 @@ func (u *upload) end() {
 	}
 }
 
-// uploadDir is where uploads are until they are read: beside the data file, which a container can write to.
+// uploadDir returns the folder of uploads, which is that of the data file, because a container can
+// write there.
 func (ws *Workspaces) uploadDir() string {
 	if ws.data == nil {
 		return os.TempDir()

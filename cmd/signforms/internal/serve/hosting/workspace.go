@@ -15,25 +15,25 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// workspace is a reference service of its own, with its control interface and its pages.
+// workspace is a separate reference service with its own control interface and pages.
 type workspace struct {
-	id string // empty for the first, whose server knows it
+	id string // empty for the first workspace, whose server has the id
 	saved
 	server *refserver.Server
-	store  *sqlitestore.Store // nil: it is in memory
+	store  *sqlitestore.Store // nil: the state is in memory
 	api    *control.API
 	people func() http.Handler // signing pages and forms
 	pages  func() http.Handler // the console
 
-	removed context.Context // ends its requests
+	removed context.Context // ends the requests of the workspace
 	end     context.CancelFunc
 
 	// Guarded by the mutex of Workspaces.
 	opened bool
-	timer  *time.Timer // of its lifetime
+	timer  *time.Timer // timer of its lifetime
 
 	lastUse  atomic.Int64 // Unix time in milliseconds
-	requests atomic.Int64 // under way
+	requests atomic.Int64 // number of running requests
 }
 
 func newWorkspace(id string, s saved) *workspace {
@@ -43,7 +43,7 @@ func newWorkspace(id string, s saved) *workspace {
 	return w
 }
 
-// used says that the workspace is in use now.
+// used records that the workspace is in use now.
 func (w *workspace) used() { w.lastUse.Store(time.Now().UnixMilli()) }
 
 // usedAt returns when the workspace was last in use.
@@ -54,7 +54,7 @@ func (w *workspace) usedAt() time.Time {
 	return time.UnixMilli(w.lastUse.Load()).UTC()
 }
 
-// base is the path of the console, below which the control interface is too.
+// base returns the path of the console. The path of the control interface begins with it.
 func (w *workspace) base() string {
 	if w.id == "" {
 		return console.Prefix
@@ -62,8 +62,8 @@ func (w *workspace) base() string {
 	return wire.WorkspacePrefix + w.id + "/"
 }
 
-// ServeHTTP answers a request as find returned it. One to a relay comes from the workspace itself, and does not count
-// as a use.
+// ServeHTTP handles a request in the form that find returned. A request to a relay comes from the
+// workspace itself, and does not count as a use.
 func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	if !strings.HasPrefix(path, control.RelayPrefix) {
@@ -71,7 +71,7 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		defer w.requests.Add(-1)
 		defer w.used()
 	}
-	if err := w.server.Stopped(); err != nil && isOwn(path) { // the service says so itself
+	if err := w.server.Stopped(); err != nil && isOwn(path) { // the service reports this itself
 		nothingHere(out, r, refusal(http.StatusServiceUnavailable, "storage", "%v", err))
 		return
 	}
@@ -93,8 +93,9 @@ func (w *workspace) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// prefixOf begins the API keys, the tokens of links, the names of PDFs and the relays of the workspace with the id, so
-// that a request finds its workspace without a search. The first has none.
+// prefixOf returns the prefix of the workspace with the id. Its API keys, tokens of links, names of
+// PDFs and relays begin with the prefix, so that a request finds its workspace without a search.
+// The first workspace has no prefix.
 func prefixOf(id string) string {
 	first, _, _ := strings.Cut(id, "-")
 	return first + "_"
@@ -103,8 +104,9 @@ func prefixOf(id string) string {
 // linkPaths are the paths below which a name begins with the prefix of its workspace.
 var linkPaths = []string{"/sign/", "/form/", "/documents/", "/finished/", control.RelayPrefix}
 
-// find returns the workspace that a request is for, and the request as it is without the workspace in its path. A
-// request that names none is for the first, and so is one whose key or link is unknown.
+// find returns the workspace of a request, and the request without the workspace in its path. A
+// request that names no workspace belongs to the first one, and so does a request with an unknown
+// key or link.
 func (ws *Workspaces) find(r *http.Request) (*workspace, *http.Request, *wire.Error) {
 	if rest, ok := strings.CutPrefix(r.URL.Path, wire.WorkspacePrefix); ok {
 		idOrName, _, _ := strings.Cut(rest, "/")
@@ -132,7 +134,7 @@ func (ws *Workspaces) find(r *http.Request) (*workspace, *http.Request, *wire.Er
 	return ws.first, r, nil
 }
 
-// without returns a request for /_/w/ID/… as one for /_/….
+// without converts a request for /_/w/ID/… to a request for /_/….
 func without(r *http.Request, prefix string) *http.Request {
 	out := new(http.Request)
 	*out = *r

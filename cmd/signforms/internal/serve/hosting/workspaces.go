@@ -1,5 +1,6 @@
-// Package hosting runs the workspaces of a sandbox behind one address: the first, which listens, and others. Each is a
-// reference service of its own, with its control interface, its console, its pages for signers, and its finished PDFs.
+// Package hosting runs the workspaces of a sandbox behind one address: the first, which listens,
+// and others. Each workspace is a separate reference service, with its own control interface,
+// console, pages for signers, and finished PDFs.
 //
 // Start with [New] and [Workspaces.Start]; from [Workspaces.Open] on requests reach them.
 package hosting
@@ -25,37 +26,37 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// Config is what the workspaces of a program have in common.
+// Config is the common configuration of the workspaces of a program.
 type Config struct {
-	Service refserver.Options  // of the first; all share its Profile, Keep, DialWebhook and Logger
-	Seed    *wire.Seed         // the records of the first after a reset; nil: none
-	Store   *sqlitestore.Store // the file of the first; nil: all is in memory. The caller closes it
+	Service refserver.Options  // options of the first workspace; all workspaces share its Profile, Keep, DialWebhook and Logger
+	Seed    *wire.Seed         // the records of the first workspace after a reset; nil: no records
+	Store   *sqlitestore.Store // the file of the first workspace; nil: all state is in memory. The caller closes it
 	Files   sqlitestore.Options
-	Data    string // where the state of the first is, as shown to people
-	Version string // of the program
+	Data    string // location of the first workspace's state, as shown to people
+	Version string // version of the program
 
-	Guard     func(http.Handler) http.Handler // stands before all of them
+	Guard     func(http.Handler) http.Handler // middleware before all workspaces
 	Frames    []string                        // origins whose pages may embed signing
 	PlainPDFs bool                            // do not make finished PDFs
 	Profile   []string                        // values of --profile, as shown in the console
 	Endpoints map[signforms.Operation]signforms.Endpoint
 }
 
-// Workspaces holds the workspaces of the program. It implements [control.Workspaces].
+// Workspaces has the workspaces of the program. It implements [control.Workspaces].
 type Workspaces struct {
 	config   Config
-	data     *files // nil: all is in memory
+	data     *files // nil: all state is in memory
 	finisher *finisher
 	first    *workspace
-	readers  atomic.Int64  // of events, see control.Config
-	turns    chan struct{} // of uploads
+	readers  atomic.Int64  // readers of events; see control.Config
+	turns    chan struct{} // turns of uploads
 
 	ready  atomic.Bool
-	ending context.Context // its end ends the streams of events
+	ending context.Context // when it ends, the streams of events end
 	end    context.CancelFunc
 
 	mu       sync.RWMutex
-	others   []*workspace // in the order in which they were made; nobody finds those that are not open
+	others   []*workspace // in the order in which they were made; requests reach only open workspaces
 	byID     map[string]*workspace
 	byName   map[string]*workspace
 	byPrefix map[string]*workspace
@@ -75,7 +76,7 @@ func New(ctx context.Context, c Config) (*Workspaces, error) {
 	return ws, err
 }
 
-// Start starts the first workspace, which listens, and those that have files.
+// Start starts the first workspace, which listens, and the other workspaces that have files.
 func (ws *Workspaces) Start(ctx context.Context) error {
 	ws.first = newWorkspace("", saved{Seed: ws.config.Seed})
 	if err := ws.start(ws.first, ws.config.Service); err != nil {
@@ -142,7 +143,7 @@ func (ws *Workspaces) start(w *workspace, o refserver.Options) (err error) {
 	if w.server, err = refserver.Start(&o); err != nil {
 		return err
 	}
-	f.server = w.server // before any request arrives
+	f.server = w.server // set before any request arrives
 	w.api = control.New(control.Config{
 		Server: w.server, Version: ws.config.Version, Data: ws.config.Data, Seed: w.Seed, Workspaces: ws, Removed: w.removed,
 		Readers: &ws.readers, Prefix: o.Prefix, Inspect: f.inspect,
@@ -170,14 +171,14 @@ func (ws *Workspaces) named(idOrName string) *workspace {
 	return ws.byID[strings.ToLower(idOrName)] // a UUID is the same in upper case
 }
 
-// opened returns the open workspaces, the first one included.
+// opened returns the open workspaces, including the first.
 func (ws *Workspaces) opened() []*workspace {
 	ws.mu.RLock()
 	defer ws.mu.RUnlock()
 	return slices.Collect(maps.Values(ws.byID))
 }
 
-// servers returns those of the open workspaces.
+// servers returns the servers of the open workspaces.
 func (ws *Workspaces) servers() (all []*refserver.Server) {
 	for _, w := range ws.opened() {
 		all = append(all, w.server)
@@ -185,11 +186,11 @@ func (ws *Workspaces) servers() (all []*refserver.Server) {
 	return all
 }
 
-// Shutdown ends the streams of events, lets what else is under way end, and closes all servers. It returns the error of
-// ctx when that ends first.
+// Shutdown ends the streams of events, waits for other running requests, and closes all servers. If
+// ctx ends first, it returns ctx's error.
 func (ws *Workspaces) Shutdown(ctx context.Context) error {
 	ws.end()
-	err := ws.first.server.Shutdown(ctx) // nothing arrives any more
+	err := ws.first.server.Shutdown(ctx) // no more requests arrive
 	servers := ws.servers()
 	ended := make(chan error, len(servers))
 	for _, server := range servers {

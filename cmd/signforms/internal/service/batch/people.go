@@ -15,10 +15,10 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
-// mailing is one send: what the arguments say or, with --csv, a line of the file.
+// mailing is one send, which the arguments describe or, with --csv, a line of the file.
 type mailing struct {
-	line      string // its number; without a file, the id of the template or form
-	raw       []byte // as the file has it
+	line      string // number of the line; without a file, the id of the template or form
+	raw       []byte // the bytes of the line in the file
 	receivers []signforms.Receiver
 	variables []signforms.Variable
 }
@@ -36,7 +36,7 @@ func newReader(text []byte) *csv.Reader {
 	return in
 }
 
-// readPeople reads a CSV file. It also returns the header as it is.
+// readPeople reads a CSV file. It also returns the header unchanged.
 func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, err error) {
 	if bytes.IndexByte(text, 0) >= 0 || bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return nil, nil, errors.New("it is UTF-16, or has a NUL character: save it as UTF-8, in Excel as \"CSV UTF-8\"")
@@ -44,7 +44,7 @@ func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, 
 	body := bytes.TrimPrefix(text, bom)
 	in := newReader(body)
 	names, err := in.Read()
-	if err == nil && len(names) == 2 && strings.EqualFold(names[0], "sep=") && names[1] == "" { // for Excel
+	if err == nil && len(names) == 2 && strings.EqualFold(names[0], "sep=") && names[1] == "" { // a line for Excel
 		in.FieldsPerRecord = 0
 		names, err = in.Read()
 	}
@@ -76,10 +76,11 @@ func (c *sendCommand) readPeople(text []byte) (people []mailing, header []byte, 
 	}
 }
 
-// columnName matches the name of a column. It finds the role, and name or email; of a variable neither.
+// columnName matches the name of a column. For a receiver, it finds the role, and name or email.
+// For a variable, it finds neither.
 var columnName = regexp.MustCompile(`^(?:(?:(.+)\.)?((?i:name|email))|\[.+\])$`)
 
-// columns returns what columnName finds in each cell of the header.
+// columns returns the matches of columnName in each cell of the header.
 func (c *sendCommand) columns(header []string) (columns [][]string, err error) {
 	for _, cell := range header {
 		found := columnName.FindStringSubmatch(strings.TrimSpace(cell))
@@ -115,14 +116,14 @@ func (m *mailing) read(cells []string, columns [][]string) {
 		}
 	}
 	empty := func(r signforms.Receiver) bool { return r.Name+r.Email == "" }
-	m.receivers = slices.DeleteFunc(m.receivers, empty) // a line may leave a role out
+	m.receivers = slices.DeleteFunc(m.receivers, empty) // a line need not fill every role
 }
 
 var plainAddress = regexp.MustCompile("^[\\w!#$%&'*+/=?^`{|}~-]+(\\.[\\w!#$%&'*+/=?^`{|}~-]+)*@[\\w-]+(\\.[\\w-]+)*$")
 
-// wrongLines says what is wrong with each line, as far as that is known without sending it.
+// wrongLines returns an error for each invalid line, as far as this is known without sending it.
 func (c *sendCommand) wrongLines(people []mailing) (wrong []error) {
-	strange := func(r signforms.Receiver) bool { return !plainAddress.MatchString(r.Email) } // perhaps one of another line
+	strange := func(r signforms.Receiver) bool { return !plainAddress.MatchString(r.Email) } // the address may belong to another line
 	for _, p := range people {
 		err := c.template(p).Validate()
 		if c.form {
@@ -140,8 +141,9 @@ func (c *sendCommand) wrongLines(people []mailing) (wrong []error) {
 	return wrong
 }
 
-// repeated names the lines with an address of an earlier line. Who is in every line in the same role and in no other,
-// such as the seller to many buyers, does not count beside others.
+// repeated returns an error for each line with an address of an earlier line. A person who has the
+// same role in every line, and no other role, is not counted if the line has other people. An
+// example is the seller to many buyers.
 func repeated(people []mailing) (wrong []error) {
 	type who struct{ role, address string }
 	of := func(r signforms.Receiver) who { return who{r.RoleTitle, strings.ToLower(r.Email)} }

@@ -92,8 +92,8 @@ func (c *remindCommand) run(cmd *cobra.Command, args []string) error {
 	return c.batch.run(cmd, items)
 }
 
-// pending reads the lists whole before the first reminder, because they change while people sign. Those never tried
-// come first, among them the oldest.
+// pending reads the whole lists before the first reminder, because the lists change while people
+// sign. Documents that were never tried come first, the oldest of them first.
 func (c *remindCommand) pending(ctx context.Context, client *signforms.Client) (items []item, err error) {
 	made := map[string]time.Time{}
 	add := func(ref signforms.DocumentRef, id string, status signforms.DocumentStatus, at time.Time) {

@@ -20,40 +20,41 @@ import (
 	"github.com/signforms/signforms-go/internal/filelock"
 )
 
-// The states of a line, as a results file has them. A line without a row is not begun.
+// The states of a line in a results file. A line without a row has not been started.
 const (
-	sending = "sending" // a request is about to be made; of a run that has ended: unknown
+	sending = "sending" // a request is about to be made; if the run has ended, the outcome is unknown
 	sent    = "sent"
 	failed  = "failed"
-	unknown = "unknown" // it may have been sent
-	again   = "again"   // a person says so of one that was unknown
-	moved   = "moved"   // by --rest to another file
+	unknown = "unknown" // the line may have been sent
+	again   = "again"   // set by a person for an unknown line, so that it is sent again
+	moved   = "moved"   // moved to another file by --rest
 )
 
 var states = []string{sending, sent, failed, unknown, again, moved}
 
-// row is a row of a results file, and what a run prints of a line.
+// row is a row of a results file. A run prints it for each line.
 type row struct {
-	Line   string `json:"item"` // its number in FILE, or the id of a document
+	Line   string `json:"item"` // number of the line in FILE, or the id of a document
 	State  string `json:"outcome"`
 	ID     string `json:"createdDocumentId,omitempty"`
-	Reason string `json:"message,omitempty"` // of failed; the file of moved
+	Reason string `json:"message,omitempty"` // reason of failed; the other file of moved
 }
 
-// results is a results file: a header, and rows of which the last one of a line counts. Each row is on the disk before
-// add returns.
+// results is a results file: a header and rows. The last row of a line counts. Each row is on the
+// disk before add returns.
 type results struct {
 	path   string
 	f      *os.File // locked
 	comma  rune
 	size   int64
 	rows   map[string]row
-	next   string // the line whose request comes next; empty once it has its row
-	failed error  // of a write, after which nothing more is sent
+	next   string // the line of the next request; empty after its row was written
+	failed error  // error of a write, after which nothing more is sent
 }
 
-// open reads and locks the results file at path, or makes it. Each line of its header has a name and a value. It
-// returns a client whose sends are in the file. The caller calls b.results.close.
+// open reads and locks the results file at path, or makes it. Each line of its header has a name
+// and a value. It returns a client whose sends are recorded in the file. The caller calls
+// b.results.close.
 func (b *batch) open(path string, o signforms.Options, header ...[]string) (*signforms.Client, error) {
 	header = append(header, []string{"service", b.conn.BaseURL()}, []string{"account", b.conn.Account()},
 		[]string{"line", "state", "id", "reason"})
@@ -76,8 +77,9 @@ func (b *batch) open(path string, o signforms.Options, header ...[]string) (*sig
 	return b.conn.Client(o)
 }
 
-// create makes a results file with its header. A killed run leaves no part of the header, because an empty file may
-// be one that has lost its rows. A file of another process that was faster stays.
+// create makes a results file with its header. A killed run leaves no part of the header, because
+// an empty file may be one that has lost its rows. If another process has made the file in the
+// meantime, that file stays.
 func create(path string, header [][]string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -87,7 +89,7 @@ func create(path string, header [][]string) error {
 	if err := writeHeader(f, header); err != nil {
 		return err
 	}
-	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // a file system without links
+	if err = os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // the file system may not support links
 		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 			err = writeHeader(f, header)
 		}
@@ -125,7 +127,7 @@ func lines(rows [][]string, comma rune) []byte {
 	return b.Bytes()
 }
 
-// close removes a file without rows.
+// close closes the file, and removes a file without rows.
 func (r *results) close() {
 	if len(r.rows) == 0 && r.untouched() {
 		os.Remove(r.path)
@@ -170,7 +172,7 @@ func (r *results) read(text []byte, header [][]string) error {
 	}
 }
 
-// add appends a row. From the first one that fails on, all fail.
+// add appends a row. After the first error, all calls fail.
 func (r *results) add(w row) error {
 	if r.failed != nil {
 		return r.failed
@@ -193,28 +195,28 @@ func (r *results) write(rows [][]string) error {
 		err = r.f.Sync()
 	}
 	if err != nil {
-		r.f.Truncate(r.size) // what a full disk left of it
+		r.f.Truncate(r.size) // removes the partial row that a full disk has left
 		return err
 	}
 	r.size += int64(len(text))
 	return nil
 }
 
-// untouched reports whether the file is as this process has read and written it.
+// untouched reports whether no other process has changed the file.
 func (r *results) untouched() bool {
 	mine, err := r.f.Stat()
 	there, missing := os.Stat(r.path)
 	return err == nil && missing == nil && os.SameFile(mine, there) && there.Size() == r.size
 }
 
-// toDo reports whether a line is not begun, failed, or to be sent again.
+// toDo reports whether a line has not been started, has failed, or is to be sent again.
 func (r *results) toDo(line string) bool {
 	state := r.rows[line].State
 	return state == "" || state == failed || state == again
 }
 
-// RoundTrip implements [http.RoundTripper]. It adds the row sending before the first request of a line, and makes no
-// request without it.
+// RoundTrip implements [http.RoundTripper]. It adds a row with the state sending before the first
+// request of a line. If it cannot add the row, it makes no request.
 func (r *results) RoundTrip(req *http.Request) (*http.Response, error) {
 	if line := r.next; line != "" {
 		r.next = ""

@@ -1,5 +1,5 @@
-// Package batch sends and reminds, one or many. What it has done of many is in a results file that a person can read
-// and edit.
+// Package batch executes one or many sends or reminders. The outcomes of many are recorded in a
+// results file that a person can read and edit.
 package batch
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // item is one call of a batch.
 type item struct {
-	line string // as in a row
+	line string // see row.Line
 	call func(context.Context) (id, message string, err error)
 }
 
@@ -31,14 +31,14 @@ var columns = []cli.Column[row]{
 
 // batch makes calls, one after the other.
 type batch struct {
-	noun     string // for one item
+	noun     string // noun for one item
 	conn     service.Connection
 	out      cli.Output
 	yes      bool
 	results  *results
 	progress *cli.Progress
-	counts   map[string]int // of states
-	ended    error          // why the rest was not tried
+	counts   map[string]int // counts by state
+	ended    error          // why the remaining items were not tried
 }
 
 func (b *batch) addFlags(cmd *cobra.Command) {
@@ -47,7 +47,7 @@ func (b *batch) addFlags(cmd *cobra.Command) {
 	b.conn.AddFlags(cmd)
 }
 
-// one makes a call that no results file remembers.
+// one makes a call without a results file.
 func (b *batch) one(cmd *cobra.Command, it item) error {
 	b.progress = cli.NewProgress(cmd.ErrOrStderr(), "tried", 1)
 	id, message, err := it.call(cmd.Context())
@@ -60,7 +60,7 @@ func (b *batch) one(cmd *cobra.Command, it item) error {
 	return nil
 }
 
-// run makes the calls of those items that are not done. Its error carries the exit code.
+// run makes the calls of the items that are not finished. Its error has the exit code.
 func (b *batch) run(cmd *cobra.Command, all []item) error {
 	b.counts = map[string]int{}
 	var items []item
@@ -94,7 +94,7 @@ func (b *batch) run(cmd *cobra.Command, all []item) error {
 		left--
 		b.ended = cmp.Or(b.progress.Tell(func() error { return printer.Print(r) }), b.ended)
 		if b.results.failed != nil {
-			r.State = unknown // the next run finds no outcome in the file
+			r.State = unknown // the next run will find no outcome in the file
 		}
 		if b.counts[r.State]++; b.ended != nil {
 			break
@@ -106,7 +106,7 @@ func (b *batch) run(cmd *cobra.Command, all []item) error {
 	return b.verdict(left)
 }
 
-// try makes one call and notes what became of it. Where no request was made it returns nothing.
+// try makes one call and returns its outcome. If no request was made, it returns an empty row.
 func (b *batch) try(ctx context.Context, it item) row {
 	if b.ended = ctx.Err(); b.ended != nil {
 		return row{}
@@ -130,14 +130,15 @@ func (b *batch) try(ctx context.Context, it item) row {
 		b.ended = errors.New("the service refused the key or had no clear answer")
 	}
 	noted := row{it.line, shown.State, id, ""}
-	if e, ok := errors.AsType[*signforms.Error](err); ok && e.StatusCode > 0 { // its text may hold an address
+	if e, ok := errors.AsType[*signforms.Error](err); ok && e.StatusCode > 0 { // the text of the error may contain an address
 		noted.Reason = fmt.Sprintf("%d %s", e.StatusCode, http.StatusText(e.StatusCode))
 	}
 	b.ended = cmp.Or(b.results.add(noted), b.ended)
 	return shown
 }
 
-// verdict returns how a batch ended, as an error with its exit code; nil when all went well.
+// verdict returns the result of a batch as an error with its exit code. It returns nil if all calls
+// succeeded.
 func (b *batch) verdict(left int) error {
 	done, failures, doubtful := b.counts[sent], b.counts[failed], b.counts[unknown]
 	ended, code := cli.Interrupted(b.ended), cli.ExitFailure

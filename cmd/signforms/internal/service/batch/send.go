@@ -21,16 +21,16 @@ import (
 	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
-// sendCommand is templates send and forms send.
+// sendCommand is the command templates send or forms send.
 type sendCommand struct {
 	batch
 	form    bool
-	id      string // of the template or form
+	id      string // id of the template or form
 	mail    signforms.Mail
 	file    string
-	rest    string // NEW.csv
+	rest    string // name of NEW.csv
 	unknown bool
-	repeat  bool // lines with equal addresses are meant
+	repeat  bool // lines with equal addresses are intended
 }
 
 const sendHelp = `Send makes a document from a template, or sends a form, to its receivers. When the answer is
@@ -107,15 +107,15 @@ func (c *sendCommand) run(cmd *cobra.Command, args []string) error {
 	return c.one(cmd, c.item(client, people[0]))
 }
 
-// maxFile bounds a CSV file of receivers, and its results, in bytes.
+// maxFile is the maximum size of a CSV file of receivers, and of its results file, in bytes.
 const maxFile = 64 << 20
 
-// runFile sends to each line of a file, or does what --rest and --unknown say with it.
-// resultsEnd ends the name of the results file of a FILE.
+// resultsEnd is the end of the name of the results file of a FILE.
 const resultsEnd = ".results.csv"
 
-// regular reports whether a results file could stand beside a file: not of a pipe, nor of standard input as the system
-// names it, even where a file is redirected to that. It reports true if there is no file.
+// regular reports whether a results file can be stored next to a file. It reports false for a pipe
+// and for the system's name of standard input, even if a file is redirected to standard input. It
+// reports true if the file does not exist.
 func regular(name string) bool {
 	info, err := os.Stat(name)
 	full, _ := filepath.Abs(name)
@@ -170,8 +170,8 @@ func (c *sendCommand) runFile(cmd *cobra.Command) error {
 	return c.batch.run(cmd, items)
 }
 
-// checkRoles refuses a role that the template does not have. Where the service does not return the template with its
-// roles, the service refuses the sends itself.
+// checkRoles refuses a role that the template does not have. If the service does not return the
+// template with its roles, checkRoles checks nothing, and the service refuses the sends itself.
 func (c *sendCommand) checkRoles(ctx context.Context, client *signforms.Client, people []mailing) error {
 	if c.form {
 		return nil
@@ -194,8 +194,8 @@ func (c *sendCommand) checkRoles(ctx context.Context, client *signforms.Client, 
 	return nil
 }
 
-// writeRest moves the lines that are to do to another file. It marks them before that file is there, so that no line is
-// ever to be sent from both.
+// writeRest moves the lines that are not finished to another file. It marks the lines before the
+// other file exists, so that no line is ever sent from both files.
 func (c *sendCommand) writeRest(cmd *cobra.Command, people []mailing, header []byte) error {
 	to, err := filepath.Abs(c.rest)
 	if err == nil {
@@ -230,7 +230,7 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, people []mailing, header []b
 	return nil
 }
 
-// printUnknown prints the documents of the template that unknown lines may be.
+// printUnknown prints the documents of the template that unknown lines may have created.
 func (c *sendCommand) printUnknown(cmd *cobra.Command, client *signforms.Client, people []mailing) error {
 	people = slices.DeleteFunc(people, func(p mailing) bool { return c.results.rows[p.line].State != unknown })
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s unknown (%s); a request of one without a document here may still be on its way: look "+

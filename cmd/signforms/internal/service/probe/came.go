@@ -13,8 +13,9 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/redact"
 )
 
-// came says what an answer was: its status and type, how many records it has and where, and what these hold in some
-// of their fields. It also returns the body, cut, without what identifies anybody.
+// came describes a response: its status and type, the number and the place of its records, and the
+// values of some of their fields. It also returns the beginning of the body, with all identifying
+// values replaced.
 func (r *run) came(x *exchange, fields []string) (text, body string) {
 	if x.status == 0 {
 		return "no answer", ""
@@ -28,7 +29,7 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 	case len(x.body) == 0:
 		return text + ", no body", ""
 	}
-	plain := bytes.TrimPrefix(x.body, []byte("\ufeff")) // as some services write first
+	plain := bytes.TrimPrefix(x.body, []byte("\ufeff")) // some services write a byte order mark first
 	redacted, err := r.redact.JSON(plain)
 	if err != nil {
 		return fmt.Sprintf("%s, %d bytes of %s that are not JSON", text, len(x.body), mediaType(x.contentType)), ""
@@ -68,17 +69,18 @@ func count(n int, noun string) string {
 func decoded(text []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
-	if decoder.Decode(&value) != nil { // it was read before
+	if decoder.Decode(&value) != nil { // cannot happen: the body was decoded before
 		return nil
 	}
 	return value
 }
 
-// lists are the names of the service's lists. One that is an object is a list of one, as the SDK reads it.
+// lists are the names of the service's lists. An object in place of a list counts as a list with
+// one element, as in the SDK.
 var lists = []string{"documents", "respondents", "responses"}
 
-// list returns the first list of an answer by the redacted names of its fields, and where it is. It is nil where there
-// is none.
+// list returns the first list of a response and its path, with redacted names of fields. The list
+// is nil if the response has none.
 func list(value any, redacted func(key string) string) (name string, records []any) {
 	switch v := value.(type) {
 	case []any:
@@ -104,18 +106,19 @@ func list(value any, redacted func(key string) string) (name string, records []a
 	return "", nil
 }
 
-// mostValues bounds how many values of a field are named.
+// mostValues is how many values of a field are printed at most.
 const mostValues = 5
 
-// values says what records hold in a field, in their order: equal neighbours once, with their number, and in how many
-// records there is none. The last one is named too. A field with shapeMark shows the forms of its values.
+// values returns the values of a field in the order of the records. Equal adjacent values are
+// printed once, with their number. It also prints how many records lack the field, and the last
+// value. For a field with shapeMark, it prints the forms of the values.
 func values(field string, records, raw []any) string {
 	field, shaped := strings.CutPrefix(field, shapeMark)
 	if shaped {
 		records = raw
 	}
 	var texts []string
-	var times []int // of each text, in a row
+	var times []int // how often each text occurs in a row
 	lacking := 0
 	for _, record := range records {
 		object, _ := record.(map[string]any)
@@ -165,10 +168,10 @@ func values(field string, records, raw []any) string {
 	return field + " " + strings.Join(texts, ", ")
 }
 
-// mostScalars bounds how many values beside a list are named.
+// mostScalars is how many values next to a list are printed at most.
 const mostScalars = 100
 
-// scalars returns what stands beside the list, as in pagination.totalPages 3.
+// scalars returns the values next to the list, such as pagination.totalPages 3.
 func scalars(value any, prefix string) (all []string) {
 	object, _ := value.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -185,12 +188,12 @@ func scalars(value any, prefix string) (all []string) {
 	return all
 }
 
-// mostIndented bounds the bytes of a body in a report.
+// mostIndented is how many bytes of a body a report contains at most.
 const mostIndented = 2000
 
-// indented returns an answer with its lists cut to two values.
+// indented returns a response as indented JSON, with its lists cut to two values.
 func indented(value any) string {
-	text, _ := json.MarshalIndent(shortened(value), "", "  ") // cannot fail for what was decoded
+	text, _ := json.MarshalIndent(shortened(value), "", "  ") // cannot fail for a decoded value
 	if len(text) > mostIndented {
 		return strings.ToValidUTF8(string(text[:mostIndented]), "") + " …"
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/signforms/signforms-go/internal/atomicfile"
 )
 
-// command are the flags of probe.
+// command has the flags of probe.
 type command struct {
 	conn   service.Connection
 	json   bool
@@ -27,7 +27,7 @@ type command struct {
 	sleep  func(context.Context, time.Duration) error
 }
 
-// Command returns the command probe. sleep waits between requests; nil is a real wait.
+// Command returns the command probe. sleep waits between requests; nil means a real wait.
 func Command(sleep func(context.Context, time.Duration) error) *cobra.Command {
 	c := command{sleep: sleep}
 	if sleep == nil {

@@ -1,6 +1,6 @@
-// Package probe shows what an account's service answers to about fourteen questions of which the wire format is not
-// sure. It draws no conclusion: for each question it has what the SDK assumes, what was asked, what came, and what
-// the SDK made of that.
+// Package probe shows the responses of an account's service to about fourteen open questions about
+// the wire format. It draws no conclusion. For each question it prints the assumption of the SDK,
+// the request, the response, and how the SDK read the response.
 package probe
 
 import (
@@ -17,20 +17,20 @@ import (
 	"github.com/signforms/signforms-go/cmd/signforms/internal/service"
 )
 
-// Observation is one question with what was seen.
+// Observation is one question with its requests and responses.
 type Observation struct {
 	Question string `json:"question"`
-	Assumed  string `json:"assumed"` // by the SDK
+	Assumed  string `json:"assumed"` // assumption of the SDK
 	Seen     []Seen `json:"seen"`
-	Note     string `json:"note,omitempty"` // why nothing was asked, or not all
+	Note     string `json:"note,omitempty"` // why no request was made, or not all of them
 }
 
-// Seen is a request with its answer, without what identifies anybody.
+// Seen is a request with its response, with all identifying values replaced.
 type Seen struct {
 	Asked string `json:"asked"`
 	Came  string `json:"came"`
-	SDK   string `json:"sdk"`            // what the SDK made of the answer
-	Body  string `json:"body,omitempty"` // of the answer, cut
+	SDK   string `json:"sdk"`            // how the SDK read the response
+	Body  string `json:"body,omitempty"` // beginning of the response's body
 }
 
 // run is one run of all questions.
@@ -40,15 +40,15 @@ type run struct {
 	wire     *wire
 	redact   *redact.Replacer
 	stranger string // a random key
-	form     string // the id of a form; empty: a random one
+	form     string // id of a form; empty: a random id
 	created  []time.Time
-	seen     []Seen // of the question at hand
+	seen     []Seen // requests of the current question
 	note     string
-	ended    error // why no more is asked
+	ended    error // why no more requests are made
 }
 
-// ask has the SDK make one request, changed by edit, and notes what was asked and what came. fields are those of the
-// records that matter.
+// ask makes the SDK send one request, changed by edit, and records the request and the response.
+// fields are the relevant fields of the records.
 func (r *run) ask(edit func(*http.Request), fields []string, call func(context.Context, *signforms.Client) error) {
 	if r.ended != nil {
 		return
@@ -74,7 +74,7 @@ func (r *run) ask(edit func(*http.Request), fields []string, call func(context.C
 	r.seen = append(r.seen, seen)
 	switch {
 	case x.status == 0 && r.wire.gets == 1:
-		r.ended = err // nothing else would be answered either
+		r.ended = err // further requests would get no response either
 	case x.status == http.StatusTooManyRequests:
 		r.ended = errors.New("the service answered that there were too many requests")
 	}
@@ -85,7 +85,7 @@ var inputsOfIDs = []string{"documentId", "templateId", "respondentDocumentId", "
 
 // request returns a request without its host and with ids replaced.
 func (r *run) request(req *http.Request) string {
-	base, _ := url.Parse(r.client.BaseURL()) // the client has read it
+	base, _ := url.Parse(r.client.BaseURL()) // cannot fail: the client has parsed the URL
 	text := "GET " + r.redact.IDs(strings.TrimPrefix(req.URL.Path, base.Path))
 	var inputs []string
 	query := req.URL.Query()
@@ -109,7 +109,8 @@ func (r *run) request(req *http.Request) string {
 	return text
 }
 
-// all asks every question, until the context ends, the service wants no more requests, or nothing answers.
+// all asks every question. It stops when the context ends, when the service refuses further
+// requests, or when no server responds.
 func (r *run) all(tell func(Observation) error) error {
 	for _, q := range questions {
 		r.seen, r.note = nil, ""

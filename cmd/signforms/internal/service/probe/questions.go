@@ -10,14 +10,15 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// question is one question about the service: what the SDK assumes, and a function that asks. It asks at most twice,
-// about dates four times.
+// question is one question about the service: the assumption of the SDK, and a function that makes
+// the requests. It makes at most two requests; the question about dates makes four.
 type question struct {
 	title, assumed string
 	ask            func(*run)
 }
 
-// A wrong key comes last: a service may lock a client out that has one.
+// The question about a wrong key is the last one, because a service may lock out a client with a
+// wrong key.
 var questions = []question{
 	{"page size", "without a limit a page has 10 records", askPageSize},
 	{"largest limit", "limit is at most 100, and more is refused with 400", askLargestLimit},
@@ -54,7 +55,7 @@ func (r *run) documents(p signforms.DocumentListParams, edit func(*http.Request)
 	})
 }
 
-// saw keeps when a document was made.
+// saw records the creation time of a document.
 func (r *run) saw(created time.Time) {
 	if !created.IsZero() {
 		r.created = append(r.created, created)
@@ -99,7 +100,8 @@ func askArchive(r *run) {
 	r.documents(signforms.DocumentListParams{Archived: new(false)}, nil, "isArchived")
 }
 
-// askDates asks for a day in the middle of what was seen, as a time and as a date.
+// askDates requests the documents of a day in the middle of the observed days, as a time and as a
+// date.
 func askDates(r *run) {
 	middle := time.Now().AddDate(0, -1, 0)
 	if n := len(r.created); n > 0 {
@@ -113,7 +115,7 @@ func askDates(r *run) {
 	r.documents(to, set("dateTo", day), "createdAt")
 }
 
-// notAnID is no id.
+// notAnID is a text that is not an id.
 const notAnID = "nothing"
 
 func askUnknownID(r *run) {
@@ -132,7 +134,7 @@ func askRespondents(r *run) {
 		page, err := c.Templates.List(ctx, signforms.TemplateListParams{Limit: 5})
 		if err == nil && len(page.Items) > 0 {
 			id = page.Items[0].ID
-			for _, t := range page.Items { // one with documents shows more
+			for _, t := range page.Items { // a template with documents shows more
 				if t.TotalRespondents > 0 {
 					id = t.ID
 					break
@@ -174,11 +176,11 @@ func askKey(r *run) {
 	r.documents(signforms.DocumentListParams{Limit: 1}, key(r.stranger), "documentId")
 }
 
-// shapeOf asks for the form of a field's values in place of the values.
+// shapeOf requests the forms of a field's values in place of the values.
 func shapeOf(field string) string { return shapeMark + field }
 
-// shapeMark is before the name of a field whose forms are asked for. beside is no field, but what stands beside the
-// list.
+// shapeMark precedes the name of a field for which the forms of the values are printed. beside is
+// not a field; it selects the values next to the list.
 const (
 	shapeMark = "#"
 	beside    = "&"

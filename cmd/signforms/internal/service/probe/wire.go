@@ -14,7 +14,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// The bounds of a run: its requests, how far they are apart at least, and the bytes that are read of an answer.
+// The limits of a run: the number of requests, the time between two requests, and the bytes that
+// are read of a response.
 const (
 	MostGets = 30
 	apart    = time.Second
@@ -26,23 +27,24 @@ var (
 	errTooMany = fmt.Errorf("the run has made its %d requests", MostGets)
 )
 
-// wire is the way to the service. It paces, counts and bounds the requests, and keeps the last one with its answer.
+// wire is the transport to the service. It paces, counts and limits the requests, and keeps the
+// last request with its response.
 type wire struct {
 	next  http.RoundTripper
 	sleep func(context.Context, time.Duration) error
 	gets  int
 	last  time.Time
-	edit  func(*http.Request) // of the next request; nil leaves it
-	seen  *exchange           // nil: nothing was sent
+	edit  func(*http.Request) // changes the next request; nil: no change
+	seen  *exchange           // nil: no request was sent
 }
 
-// exchange is a request with its answer, as they went over the wire.
+// exchange is a request with its response, as sent over the wire.
 type exchange struct {
 	request     *http.Request
-	status      int // 0: there was no answer
+	status      int // 0: there was no response
 	contentType string
 	body        []byte
-	cut         bool // the connection ended before the body
+	cut         bool // the connection ended before the end of the body
 }
 
 // RoundTrip implements [http.RoundTripper].
@@ -77,7 +79,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// failing ends a body with the error of the one that was read.
+// failing ends a body with the error with which reading the original body ended.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {
@@ -97,7 +99,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// set returns an edit that sets an input of the query, which the SDK would refuse to send so.
+// set returns an edit that sets an input of the query to a value that the SDK would refuse to send.
 func set(name, value string) func(*http.Request) {
 	return func(req *http.Request) {
 		query := req.URL.Query()
@@ -109,7 +111,7 @@ func set(name, value string) func(*http.Request) {
 // keyHeader is the header of the API key.
 const keyHeader = "x-api-key"
 
-// key returns an edit that sends another key, or none.
+// key returns an edit that sends another key, or no key.
 func key(text string) func(*http.Request) {
 	return func(req *http.Request) {
 		if req.Header.Del(keyHeader); text != "" {
@@ -118,7 +120,7 @@ func key(text string) func(*http.Request) {
 	}
 }
 
-// verdict says what the SDK made of an answer, in its own words and without any of the service's.
+// verdict returns how the SDK read a response. It contains no text of the service.
 func verdict(err error) string {
 	if err == nil {
 		return "the SDK reads it"
@@ -140,13 +142,13 @@ func verdict(err error) string {
 		}
 	}
 	if e.StatusCode/100 == 2 && strings.HasPrefix(e.Message, "unreadable answer") {
-		reason, _, _ := strings.Cut(e.Message, ";") // what follows names fields of the answer
+		reason, _, _ := strings.Cut(e.Message, ";") // the rest contains names of fields in the response
 		text += unquoted(reason)
 	}
 	return strings.TrimSuffix(text, ", ")
 }
 
-// unquoted leaves out what stands in quotes, which may be the service's.
+// unquoted removes quoted text, which may come from the service.
 func unquoted(text string) string {
 	parts := strings.Split(text, `"`)
 	for i := range parts {
@@ -157,7 +159,7 @@ func unquoted(text string) string {
 	return strings.Join(parts, `"`)
 }
 
-// knownTypes are the media types that are shown. Another may be somebody's word.
+// knownTypes are the media types that are shown. Another media type may contain words of a person.
 var knownTypes = []string{"application/json", "application/problem+json", "text/json", "text/html", "text/plain",
 	"application/xml", "text/xml"}
 
