@@ -45,9 +45,11 @@ func TestReminderBudget_sharedByBaseURLAndKey(t *testing.T) {
 		{"https://api.example.com/v1", newKey()}, {"https://api.example.com/V1", key}, {"https://api.example.com", key},
 		{"https://api.example.com:8443/v1", key}, {"https://other.example.com/v1", key},
 	} {
-		got, err := defaultStoreClient(t, other[0], other[1], service).ReminderBudget(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, 5, got.Remaining, "budget left at %s", other[0])
+		t.Run(fmt.Sprint(other), func(t *testing.T) {
+			got, err := defaultStoreClient(t, other[0], other[1], service).ReminderBudget(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, 5, got.Remaining, "budget left at %s", other[0])
+		})
 	}
 }
 

@@ -80,7 +80,7 @@ func newClient(t *testing.T, service *signformstest.Server, r *recorder) *signfo
 	return client
 }
 
-func TestCallIsASpanWithItsAttemptsBelow(t *testing.T) {
+func TestClient_spanOfACallAndItsAttempts(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	r := newRecorder(t, otel.Options{})
 	client := newClient(t, service, r)
@@ -108,7 +108,7 @@ func TestCallIsASpanWithItsAttemptsBelow(t *testing.T) {
 	require.NotContains(t, second, attribute.Key("error.type"))
 }
 
-func TestFailedCallNamesItsSentinel(t *testing.T) {
+func TestClient_failedCallNamesItsSentinel(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	r := newRecorder(t, otel.Options{})
 	client := newClient(t, service, r)
@@ -153,7 +153,7 @@ func requireNothingPersonal(t *testing.T, r *recorder, service *signformstest.Se
 	}
 }
 
-func TestAttemptsAreCounted(t *testing.T) {
+func TestClient_countsAttempts(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	r := newRecorder(t, otel.Options{})
 	client := newClient(t, service, r)
@@ -176,7 +176,7 @@ func TestAttemptsAreCounted(t *testing.T) {
 	require.Equal(t, uint64(1), waits[0].Count)
 }
 
-func TestBudgetIsWatched(t *testing.T) {
+func TestWatchBudget(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	r := newRecorder(t, otel.Options{})
 	client := newClient(t, service, r)
@@ -192,7 +192,7 @@ func TestBudgetIsWatched(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-func TestFunctionsOfTheCallerStillRun(t *testing.T) {
+func TestClient_keepsTheCallersFunctions(t *testing.T) {
 	service := signformstest.NewServer(t, nil)
 	r := newRecorder(t, otel.Options{})
 	type key struct{}
@@ -215,7 +215,7 @@ func TestFunctionsOfTheCallerStillRun(t *testing.T) {
 	require.ErrorIs(t, ended, signforms.ErrNotFound)
 }
 
-func TestDefaultsRecordNothing(t *testing.T) {
+func TestNew_defaultsRecordNothing(t *testing.T) {
 	telemetry, err := otel.New(nil)
 	require.NoError(t, err)
 	service := signformstest.NewServer(t, nil)

@@ -43,7 +43,7 @@ func receive(t *testing.T, r *recorder, key string, body []byte, run func(contex
 
 func succeed(context.Context) error { return nil }
 
-func TestFunctionRunsInASpanBelowItsDelivery(t *testing.T) {
+func TestFuncs_spanBelowItsDelivery(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	var inside apitrace.SpanContext
 	require.Equal(t, http.StatusOK, receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), func(ctx context.Context) error {
@@ -82,19 +82,20 @@ func (r *recorder) eventCounts(t *testing.T) map[string]int64 {
 	return counts
 }
 
-func TestFailedFunctionNamesItsErrorWithoutItsText(t *testing.T) {
-	for name, c := range map[string]struct {
+func TestFuncs_failureWithoutItsText(t *testing.T) {
+	for _, c := range []struct {
+		name               string
 		run                func(context.Context) error
 		errorType, outcome string
 		status             int
 	}{
-		"an error":  {func(context.Context) error { return errors.New("zoe@example.com is unknown") }, "_OTHER", "failed", 500},
-		"a call's":  {func(context.Context) error { return fmt.Errorf("sending: %w", signforms.ErrOutcomeUnknown) }, "ErrOutcomeUnknown", "failed", 500},
-		"permanent": {func(context.Context) error { return webhook.Permanent(context.DeadlineExceeded) }, "context.DeadlineExceeded", "failed_permanently", 200},
-		"a panic":   {func(context.Context) error { panic("zoe@example.com") }, "panic", "failed", 500},
-		"an end":    {func(context.Context) error { runtime.Goexit(); return nil }, "panic", "failed", 500},
+		{name: "an error", run: func(context.Context) error { return errors.New("zoe@example.com is unknown") }, errorType: "_OTHER", outcome: "failed", status: 500},
+		{name: "a call's", run: func(context.Context) error { return fmt.Errorf("sending: %w", signforms.ErrOutcomeUnknown) }, errorType: "ErrOutcomeUnknown", outcome: "failed", status: 500},
+		{name: "permanent", run: func(context.Context) error { return webhook.Permanent(context.DeadlineExceeded) }, errorType: "context.DeadlineExceeded", outcome: "failed_permanently", status: 200},
+		{name: "a panic", run: func(context.Context) error { panic("zoe@example.com") }, errorType: "panic", outcome: "failed", status: 500},
+		{name: "an end", run: func(context.Context) error { runtime.Goexit(); return nil }, errorType: "panic", outcome: "failed", status: 500},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			r := newRecorder(t, otel.Options{})
 			done := make(chan int, 1)
 			go func() { // which Goexit ends
@@ -118,30 +119,33 @@ func TestFailedFunctionNamesItsErrorWithoutItsText(t *testing.T) {
 	}
 }
 
-func TestEventsWithoutAFunctionHaveNoSpan(t *testing.T) {
+func TestFuncs_noSpanWithoutAFunction(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	require.Equal(t, webhook.Funcs{}, r.Funcs(webhook.Funcs{}, nil))
 }
 
 // Anybody can send any method, and the service any type of event.
-func TestUnknownValuesShareOneLabel(t *testing.T) {
+func TestDeliveries_unknownValuesShareOneLabel(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	receive(t, r, secret, []byte(`[{"webhookEvent":"something_new","documentId":"d1"}]`), succeed)
 	require.Equal(t, map[string]int64{"_OTHER processed": 1}, r.eventCounts(t))
 	require.Equal(t, "_OTHER", attributesOf(r.ended("process _OTHER")[0])["messaging.destination.name"])
-	for method, want := range map[string]string{"QUERY": "QUERY", "get": "_OTHER", "BREW": "_OTHER", strings.Repeat("A", 1000): "_OTHER"} {
-		request := httptest.NewRequest(method, "https://here.example/", nil)
-		r.Deliveries(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
-		deliveries := r.ended("signforms.delivery")
-		require.Equal(t, want, attributesOf(deliveries[len(deliveries)-1])["http.request.method"], method)
-		require.Equal(t, "https", attributesOf(deliveries[len(deliveries)-1])["url.scheme"])
-		original, found := attributesOf(deliveries[len(deliveries)-1])["http.request.method_original"]
-		require.Equal(t, want == "_OTHER", found, method)
-		require.True(t, !found || original == method[:min(len(method), 64)], original)
+	for _, row := range []struct{ method, want string }{{method: "QUERY", want: "QUERY"}, {method: "get", want: "_OTHER"}, {method: "BREW", want: "_OTHER"},
+		{method: strings.Repeat("A", 1000), want: "_OTHER"}} {
+		t.Run(row.method, func(t *testing.T) {
+			request := httptest.NewRequest(row.method, "https://here.example/", nil)
+			r.Deliveries(http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), request)
+			deliveries := r.ended("signforms.delivery")
+			require.Equal(t, row.want, attributesOf(deliveries[len(deliveries)-1])["http.request.method"])
+			require.Equal(t, "https", attributesOf(deliveries[len(deliveries)-1])["url.scheme"])
+			original, found := attributesOf(deliveries[len(deliveries)-1])["http.request.method_original"]
+			require.Equal(t, row.want == "_OTHER", found)
+			require.True(t, !found || original == row.method[:min(len(row.method), 64)], original)
+		})
 	}
 }
 
-func TestRefusalNamesItsReason(t *testing.T) {
+func TestHandler_refusalNamesItsReason(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	require.Equal(t, http.StatusUnauthorized, receive(t, r, "another secret", webhooktest.Sample(webhook.TypeFormResponse), succeed))
 	require.Equal(t, "ErrSignature", attributesOf(r.ended("signforms.delivery")[0])["signforms.refusal"])
@@ -149,7 +153,7 @@ func TestRefusalNamesItsReason(t *testing.T) {
 	require.Equal(t, int64(1), points[0].Value)
 }
 
-func TestSubjectIDsOnRequestOnly(t *testing.T) {
+func TestFuncs_subjectIDsOnRequest(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opts otel.Options
@@ -168,7 +172,7 @@ func TestSubjectIDsOnRequestOnly(t *testing.T) {
 }
 
 // A function of a queue runs after its delivery was answered, often in another process.
-func TestFunctionOfAQueueLinksToItsDelivery(t *testing.T) {
+func TestFuncs_ofAQueueLinkToTheDelivery(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	var note string
 	receive(t, r, secret, webhooktest.Sample(webhook.TypeFormResponse), func(context.Context) error { return nil })
@@ -200,7 +204,7 @@ func TestFunctionOfAQueueLinksToItsDelivery(t *testing.T) {
 	}
 }
 
-func TestQueueIsReported(t *testing.T) {
+func TestWatchQueue(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	r.QueueReceived(t.Context(), http.StatusOK, 3)
 	r.QueueSettled(t.Context(), webhook.TypeTemplateResponse, "retrying", 50*time.Millisecond)
@@ -216,21 +220,26 @@ func TestQueueIsReported(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-func TestOutboxIsReported(t *testing.T) {
+func TestWatchOutbox(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	stop, err := r.WatchOutbox(func(context.Context) (otel.OutboxDepth, error) {
 		return otel.OutboxDepth{Pending: 7, InDoubt: 3, Undecided: 2, Oldest: 90 * time.Second}, nil
 	})
 	require.NoError(t, err)
-	for name, want := range map[string]int64{"pending": 7, "in_doubt": 3, "undecided": 2} {
-		require.Equal(t, want, r.metric(t, "signforms.outbox."+name).(metricdata.Gauge[int64]).DataPoints[0].Value, name)
+	for _, row := range []struct {
+		name string
+		want int64
+	}{{name: "pending", want: 7}, {name: "in_doubt", want: 3}, {name: "undecided", want: 2}} {
+		t.Run(row.name, func(t *testing.T) {
+			require.Equal(t, row.want, r.metric(t, "signforms.outbox."+row.name).(metricdata.Gauge[int64]).DataPoints[0].Value)
+		})
 	}
 	require.Equal(t, 90.0, r.metric(t, "signforms.outbox.oldest").(metricdata.Gauge[float64]).DataPoints[0].Value)
 	require.NoError(t, stop())
 }
 
 // What a program passes in cannot make up labels or take back what was counted.
-func TestOddValuesOfAQueue(t *testing.T) {
+func TestQueueSettled_oddValues(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	r.QueueReceived(t.Context(), http.StatusOK, 3)
 	for odd := range 10 {
@@ -238,14 +247,16 @@ func TestOddValuesOfAQueue(t *testing.T) {
 		r.QueueSettled(t.Context(), webhook.TypeFormResponse, strings.Repeat("odd", odd), time.Second)
 	}
 	for _, outcome := range []string{"processed", "retrying", "failed_permanently", "released", "stale"} {
-		r.QueueSettled(t.Context(), webhook.TypeFormResponse, outcome, time.Second)
+		t.Run(outcome, func(t *testing.T) {
+			r.QueueSettled(t.Context(), webhook.TypeFormResponse, outcome, time.Second)
+		})
 	}
 	require.Equal(t, int64(3), r.metric(t, "signforms.queue.stored").(metricdata.Sum[int64]).DataPoints[0].Value)
 	require.Len(t, r.metric(t, "signforms.queue.deliveries").(metricdata.Sum[int64]).DataPoints, 2)
 	require.Len(t, r.metric(t, "signforms.queue.tries").(metricdata.Sum[int64]).DataPoints, 6)
 }
 
-func TestEveryFunctionIsWrapped(t *testing.T) {
+func TestFuncs_everyFunctionIsWrapped(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	var funcs webhook.Funcs
 	fields := reflect.ValueOf(&funcs).Elem()

@@ -19,9 +19,9 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// TestThreeVirtualDays runs client, service and queue in one testing/synctest bubble, as a test of an application would. The
+// TestQueue_threeVirtualDays runs client, service and queue in one testing/synctest bubble, as a test of an application would. The
 // function fails for a day, and the queue tries again until it succeeds; then the document is reminded of.
-func TestThreeVirtualDays(t *testing.T) {
+func TestQueue_threeVirtualDays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.db")
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {

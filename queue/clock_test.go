@@ -56,7 +56,7 @@ func (m *machine) open(s stage, o queue.Options) *queue.Queue {
 
 // Nothing is erased, run twice or held up because a clock jumps: not in processes that saw it, and
 // not in those that start after it.
-func TestClocksJump(t *testing.T) {
+func TestRun_clockJumps(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, by := range []time.Duration{10 * time.Minute, -10 * time.Minute, 40 * day, -40 * day} {
 		wall := func(m *machine) { m.set(&m.wall, by) }
@@ -128,7 +128,7 @@ func clocksJump(t *testing.T, held bool, jump func(*machine)) {
 }
 
 // What was kept for its time by a clock that did not jump is erased after a jump too, at last.
-func TestKeepingGoesOnAfterAJump(t *testing.T) {
+func TestSweep_afterAClockJump(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		m := newMachine()
 		options := queue.Options{Retries: []time.Duration{}, KeepFailed: 30 * 24 * time.Hour}
@@ -150,7 +150,7 @@ func TestKeepingGoesOnAfterAJump(t *testing.T) {
 }
 
 // A time that only a clock ahead can have stored is not waited for.
-func TestTimesAheadOfTheClock(t *testing.T) {
+func TestRun_storedTimesAheadOfTheClock(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := newMachine().open(s, queue.Options{Retries: []time.Duration{time.Hour}})
 		s.accept(q, completed("due", 1), completed("leased", 1), completed("asked", 1))
@@ -175,7 +175,7 @@ func TestTimesAheadOfTheClock(t *testing.T) {
 }
 
 // An answer that took long may be wrong by as much.
-func TestSlowAnswerMovesTheClockAsFarAsItProves(t *testing.T) {
+func TestClock_slowAnswer(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		m := newMachine()
 		o := &queue.Options{}

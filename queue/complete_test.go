@@ -117,7 +117,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func TestCompleteElsewhere(t *testing.T) {
+func TestComplete_elsewhere(t *testing.T) {
 	require.ErrorContains(t, queue.Complete(t.Context(), nil), "not that of a function")
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(&queue.Options{Retries: []time.Duration{}})
@@ -127,7 +127,7 @@ func TestCompleteElsewhere(t *testing.T) {
 	require.Contains(t, s.list(q, queue.Filter{})[0].Error, "SQLite")
 }
 
-func TestCompleteInAnotherSchema(t *testing.T) {
+func TestComplete_inAnotherSchema(t *testing.T) {
 	l, other := newLedger(t), newLedger(t)
 	other.s.queue(nil)
 	q := l.s.queue(&queue.Options{Retries: []time.Duration{}})

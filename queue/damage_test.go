@@ -24,7 +24,7 @@ func (s stage) fill(n int) {
 }
 
 // A queue opens although its newest events are damaged, and the others are processed.
-func TestDamagedNewestEvents(t *testing.T) {
+func TestOpen_damagedNewestEvents(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		s.fill(6)
 		mend := s.damage(2, 4, 6)

@@ -17,7 +17,7 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-var powerCuts = flag.Int("queue.cuts", 5, "how often TestPowerCut cuts the power")
+var powerCuts = flag.Int("queue.cuts", 5, "how often TestReceive_powerCut cuts the power")
 
 // volume is an ext4 file system in a file of the machine's own. What its processes have not synced is not in the file.
 type volume struct{ image, dir string }
@@ -104,24 +104,26 @@ func lostInPowerCuts(t *testing.T, role string) (acked, lost int) {
 	return acked, lost
 }
 
-func TestPowerCut(t *testing.T) {
+func TestReceive_powerCut(t *testing.T) {
 	long(t)
 	for _, role := range []string{roleReceive, roleServe} {
-		acked, lost := lostInPowerCuts(t, role)
-		t.Logf("%d power cuts, role %s: %d events answered 200, %d lost", *powerCuts, role, acked, lost)
-		require.Zero(t, lost)
+		t.Run(role, func(t *testing.T) {
+			acked, lost := lostInPowerCuts(t, role)
+			t.Logf("%d power cuts, role %s: %d events answered 200, %d lost", *powerCuts, role, acked, lost)
+			require.Zero(t, lost)
+		})
 	}
 }
 
-// Without a sync at each commit events must be lost, or TestPowerCut shows nothing.
-func TestPowerCutWithoutSync(t *testing.T) {
+// Without a sync at each commit events must be lost, or TestReceive_powerCut shows nothing.
+func TestReceive_powerCutWithoutSync(t *testing.T) {
 	long(t)
 	acked, lost := lostInPowerCuts(t, roleUnsynced)
 	t.Logf("%d power cuts: %d events answered 200, %d lost", *powerCuts, acked, lost)
 	require.Positive(t, lost)
 }
 
-func TestFullDisk(t *testing.T) {
+func TestReceive_fullDisk(t *testing.T) {
 	v := newVolume(t, 8<<20)
 	s := stage{T: t, where: v.file()}
 	q := s.queue(nil)
@@ -165,7 +167,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 // A commit that need not be on the disk does not keep the next one off it.
-func TestWhatIsReceivedIsSynced(t *testing.T) {
+func TestReceive_syncsEachCommit(t *testing.T) {
 	s := stage{t, newFile(t), false}
 	q := s.queue(nil)
 	s.run(q, new(journal).noting(nil))

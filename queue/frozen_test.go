@@ -124,7 +124,7 @@ func (p *proxy) pass(to, from net.Conn, stop <-chan struct{}, freeze func()) {
 }
 
 // After a failover whose old connections neither answer nor end, Run goes on by new ones, and says what it gave up.
-func TestRunAfterASilentFailover(t *testing.T) {
+func TestRun_afterASilentFailover(t *testing.T) {
 	t.Parallel()
 	p, s := newProxy(t, "")
 	defer p.end()
@@ -153,20 +153,21 @@ func TestRunAfterASilentFailover(t *testing.T) {
 }
 
 // A client that freezes in the middle of a transaction does not keep the ordering keys that it has locked.
-func TestFrozenTransactionHoldsNoOrderingKey(t *testing.T) {
+func TestRun_frozenTransaction(t *testing.T) {
 	t.Parallel()
-	for what, statement := range map[string]string{
-		"settlement": "SET state = 1", "claim": "SET lease = $2, token", "delivery": "INSERT INTO signforms_events",
-		"erasure": "SET state = 3",
+	for _, row := range []struct{ what, statement string }{
+		{what: "settlement", statement: "SET state = 1"}, {what: "claim", statement: "SET lease = $2, token"},
+		{what: "delivery", statement: "INSERT INTO signforms_events"},
+		{what: "erasure", statement: "SET state = 3"},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(row.what, func(t *testing.T) {
 			t.Parallel()
-			p, s := newProxy(t, statement)
+			p, s := newProxy(t, row.statement)
 			defer p.end()
 			q := s.queue(&queue.Options{Grace: -1})
 			receiver := p.beside(s).queue(nil)
 			s.accept(receiver, completed("a", 1))
-			switch what {
+			switch row.what {
 			case "delivery":
 				require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("a", 2))).Code)
 			case "erasure":
@@ -180,7 +181,7 @@ func TestFrozenTransactionHoldsNoOrderingKey(t *testing.T) {
 					began <- struct{}{}
 					return nil
 				}})
-				if what == "settlement" {
+				if row.what == "settlement" {
 					<-began
 				}
 			}
@@ -197,7 +198,7 @@ func TestFrozenTransactionHoldsNoOrderingKey(t *testing.T) {
 
 // A function that has called Complete and hangs before its commit does not keep deliveries of its
 // ordering key out, nor does who erases or retries its event, which ends with an error.
-func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
+func TestComplete_hangs(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
 	s := l.s
@@ -237,7 +238,7 @@ func TestHangingCompleteLetsDeliveriesIn(t *testing.T) {
 
 // Where PgBouncer gives a connection to others between transactions, the error about prepared
 // statements says what to set.
-func TestPgBouncerHint(t *testing.T) {
+func TestPgBouncer_hint(t *testing.T) {
 	s := stage{T: t, where: where(bouncer(t, "transaction"))}
 	var err error
 	require.Eventually(t, func() bool {

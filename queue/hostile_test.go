@@ -18,7 +18,7 @@ type nilError struct{ text string }
 func (e *nilError) Error() string { return e.text }
 
 // An error that cannot be read, and a hook that panics, fail their own try and nothing else.
-func TestUnreadableErrorsAndHooksThatPanic(t *testing.T) {
+func TestRun_unreadableErrorsAndPanickingHooks(t *testing.T) {
 	eachStore(t, func(s stage) {
 		var log logged
 		q := s.queue(&queue.Options{

@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	kills = flag.Int("queue.kills", 50, "how often TestKilledProcessesLoseNothing kills the process, on each store")
+	kills = flag.Int("queue.kills", 50, "how often TestReceive_killedProcessesLoseNothing kills the process, on each store")
 	acked = flag.Int("queue.acked", 0, "how many deliveries must be answered 200 meanwhile, such as 100000 with -timeout 1h")
 )
 
@@ -122,7 +122,7 @@ func (s stage) requireJournal(path string, acked map[string]int) (runs, repeats 
 	return runs, repeats
 }
 
-func TestKilledProcessesLoseNothing(t *testing.T) {
+func TestReceive_killedProcessesLoseNothing(t *testing.T) {
 	long(t)
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
@@ -151,7 +151,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 }
 
 // An event whose function ends the process fails like any other, and its ordering key goes on.
-func TestEventThatKillsItsProcess(t *testing.T) {
+func TestRun_eventThatKillsItsProcess(t *testing.T) {
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
 		q := s.queue(nil)
@@ -171,7 +171,7 @@ func TestEventThatKillsItsProcess(t *testing.T) {
 	})
 }
 
-func TestSeveralWorkingProcesses(t *testing.T) {
+func TestRun_severalProcesses(t *testing.T) {
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")
 		workers := 3
@@ -207,7 +207,7 @@ func (s stage) suspend(c *child, q *queue.Queue) {
 	}
 }
 
-func TestSuspendedWorkerChangesNothing(t *testing.T) {
+func TestRun_suspendedWorkerChangesNothing(t *testing.T) {
 	long(t)
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")

@@ -50,7 +50,7 @@ func TestOrderingKey_events(t *testing.T) {
 	})
 }
 
-func TestFilters(t *testing.T) {
+func TestFilter_selects(t *testing.T) {
 	eachStore(t, func(s stage) {
 		now := time.Now()
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
@@ -60,34 +60,39 @@ func TestFilters(t *testing.T) {
 		stop()
 		s.accept(q, completed("d1", 2))
 		require.Equal(s, http.StatusOK, s.deliver(q, []byte(`{"webhookEvent":"amended","formResponseId":"r2","signers":[{"signerId":"s9"}]}`)).Code)
-		for want, f := range map[string]queue.Filter{
-			"123456":  {},
-			"6":       {Response: "r2"},
-			"6 ":      {Document: "r2"},
-			" 6":      {Signers: []string{"s9"}},
-			"1":       {States: []queue.State{queue.Failed}},
-			"56":      {States: []queue.State{queue.Pending}},
-			"156":     {States: []queue.State{queue.Failed, queue.Pending}},
-			"1 5":     {Document: "d1"},
-			"2":       {Response: "d1"},
-			"3":       {Signers: []string{"s2", "nobody"}},
-			"3 ":      {Signers: []string{"s1"}},
-			" 15":     {Type: webhook.TypeSignatureCompleted},
-			"1 2 4":   {IDs: []int64{1, 2, 4}},
-			" 1":      {IDs: []int64{1, 2, 4}, States: []queue.State{queue.Failed}},
-			"":        {Before: now.Add(-time.Minute)},
-			"12345 6": {Since: now.Add(-time.Minute), Before: now.Add(time.Minute)},
+		for _, row := range []struct {
+			want string
+			f    queue.Filter
+		}{
+			{want: "123456", f: queue.Filter{}},
+			{want: "6", f: queue.Filter{Response: "r2"}},
+			{want: "6 ", f: queue.Filter{Document: "r2"}},
+			{want: " 6", f: queue.Filter{Signers: []string{"s9"}}},
+			{want: "1", f: queue.Filter{States: []queue.State{queue.Failed}}},
+			{want: "56", f: queue.Filter{States: []queue.State{queue.Pending}}},
+			{want: "156", f: queue.Filter{States: []queue.State{queue.Failed, queue.Pending}}},
+			{want: "1 5", f: queue.Filter{Document: "d1"}},
+			{want: "2", f: queue.Filter{Response: "d1"}},
+			{want: "3", f: queue.Filter{Signers: []string{"s2", "nobody"}}},
+			{want: "3 ", f: queue.Filter{Signers: []string{"s1"}}},
+			{want: " 15", f: queue.Filter{Type: webhook.TypeSignatureCompleted}},
+			{want: "1 2 4", f: queue.Filter{IDs: []int64{1, 2, 4}}},
+			{want: " 1", f: queue.Filter{IDs: []int64{1, 2, 4}, States: []queue.State{queue.Failed}}},
+			{want: "", f: queue.Filter{Before: now.Add(-time.Minute)}},
+			{want: "12345 6", f: queue.Filter{Since: now.Add(-time.Minute), Before: now.Add(time.Minute)}},
 		} {
-			got := ""
-			for _, e := range s.list(q, f) {
-				got += string('0' + rune(e.ID))
-			}
-			require.Equal(s, string(bytes.ReplaceAll([]byte(want), []byte(" "), nil)), got, "%+v", f)
+			t.Run(row.want, func(t *testing.T) {
+				got := ""
+				for _, e := range s.list(q, row.f) {
+					got += string('0' + rune(e.ID))
+				}
+				require.Equal(s, string(bytes.ReplaceAll([]byte(row.want), []byte(" "), nil)), got, "%+v", row.f)
+			})
 		}
 	})
 }
 
-func TestListReadsPages(t *testing.T) {
+func TestList_readsPages(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		var events []webhook.Event
@@ -144,7 +149,7 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
+func TestErase_pendingAndRunningEvents(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		var j journal
@@ -178,7 +183,7 @@ func TestEraseCancelsWhatWaitsAndWaitsForWhatRuns(t *testing.T) {
 	})
 }
 
-func TestEraseUnblocksLaterEvents(t *testing.T) {
+func TestErase_unblocksLaterEvents(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 		var j journal
@@ -200,7 +205,7 @@ func TestEraseUnblocksLaterEvents(t *testing.T) {
 	})
 }
 
-func TestFunctionMayEraseItsOwnDocument(t *testing.T) {
+func TestErase_byTheFunctionOfTheDocument(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		var j journal
@@ -243,7 +248,7 @@ func bytesLeft(t *testing.T, dir string) (n int) {
 	return n
 }
 
-func TestErasedBytesAreInNoFile(t *testing.T) {
+func TestErase_bytesAreInNoFile(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	dir := filepath.Dir(string(s.where))
 	q := s.queue(&queue.Options{Retries: []time.Duration{}})
@@ -269,7 +274,7 @@ func TestErasedBytesAreInNoFile(t *testing.T) {
 	require.Zero(t, bytesLeft(t, dir))
 }
 
-func TestBusyCheckpointIsReported(t *testing.T) {
+func TestErase_busyCheckpointIsReported(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, plant("a", 1))
@@ -291,7 +296,7 @@ func TestBusyCheckpointIsReported(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptForHowLong(t *testing.T) {
+func TestSweep_keepTimes(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{KeepBodies: time.Hour, KeepKeys: 48 * time.Hour, KeepFailed: 240 * time.Hour, Retries: []time.Duration{}})
 		s.run(q, webhook.Funcs{Default: func(_ context.Context, e webhook.Event) error {
@@ -323,7 +328,7 @@ func (s stage) states(q *queue.Queue) (all []string) {
 }
 
 // What is said to be erased must be erased.
-func TestErasureOfFailedEventsIsLoggedOnce(t *testing.T) {
+func TestSweep_logsFailedEventsOnce(t *testing.T) {
 	stage{T: t, where: where(sharedPostgres(t).newSchema(t))}.virtually(func(s stage) {
 		var log logged
 		q := s.queue(&queue.Options{Retries: []time.Duration{}, KeepFailed: time.Hour, Logger: log.logger()})

@@ -61,15 +61,15 @@ func TestIDs_goBack(t *testing.T) {
 }
 
 // A client with an open snapshot makes searches of all events and of all ordering keys slow.
-func TestSlowSearches(t *testing.T) {
+func TestRun_slowSearches(t *testing.T) {
 	t.Parallel()
-	for name, statement := range map[string]string{
-		"of pending events":    "SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE state = 0",
-		"of all ordering keys": "greatest(due, lease) >=  '0' ",
+	for _, row := range []struct{ name, statement string }{
+		{name: "of pending events", statement: "SELECT count(*) FROM (SELECT 1 FROM signforms_events WHERE state = 0"},
+		{name: "of all ordering keys", statement: "greatest(due, lease) >=  '0' "},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			p, s := newProxy(t, statement)
+			p, s := newProxy(t, row.statement)
 			defer p.end()
 			s.where = where(strings.Replace(string(s.where), "=exec", "=simple_protocol", 1))
 			q := s.queue(nil)
@@ -125,7 +125,7 @@ func TestSweep_publishedTables(t *testing.T) {
 }
 
 // Connections that were made while the database was read-only stay so.
-func TestReadOnlyConnections(t *testing.T) {
+func TestReceive_readOnlyConnections(t *testing.T) {
 	t.Parallel()
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
 	s.queue(nil)
@@ -156,7 +156,7 @@ func TestReadOnlyConnections(t *testing.T) {
 }
 
 // What is read does not depend on the format in which a session sends bytes.
-func TestByteaOutput(t *testing.T) {
+func TestOpenPostgres_byteaOutput(t *testing.T) {
 	for _, protocol := range []string{"cache_statement", "exec", "simple_protocol", "transaction"} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
@@ -184,7 +184,7 @@ func TestByteaOutput(t *testing.T) {
 }
 
 // A database in LATIN1 cannot store every character of an error or of an event's type.
-func TestDatabaseWithoutUnicode(t *testing.T) {
+func TestOpenPostgres_databaseWithoutUnicode(t *testing.T) {
 	t.Parallel()
 	c := sharedPostgres(t)
 	_, err := c.pool.Exec(t.Context(), "CREATE DATABASE latin ENCODING LATIN1 LOCALE 'C' TEMPLATE template0")
@@ -203,7 +203,7 @@ func TestDatabaseWithoutUnicode(t *testing.T) {
 }
 
 // Statistics from before an outage say that no event has failed.
-func TestPlanOfARedelivery(t *testing.T) {
+func TestReceive_planOfARedelivery(t *testing.T) {
 	t.Parallel()
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
 	s.queue(nil)

@@ -61,9 +61,9 @@ pool_mode = %s
 // Behind PgBouncer a queue receives and works in both modes.
 func TestPgBouncer(t *testing.T) {
 	t.Parallel()
-	for mode, settings := range map[string]string{"session": "", "transaction": " default_query_exec_mode=exec"} {
-		t.Run(mode, func(t *testing.T) {
-			s := stage{T: t, where: where(bouncer(t, mode) + settings)}
+	for _, row := range []struct{ mode, settings string }{{mode: "session", settings: ""}, {mode: "transaction", settings: " default_query_exec_mode=exec"}} {
+		t.Run(row.mode, func(t *testing.T) {
+			s := stage{T: t, where: where(bouncer(t, row.mode) + row.settings)}
 			s.awaitPing()
 			q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 			other := s.queue(nil)

@@ -122,7 +122,7 @@ func (c *cluster) stop() {
 }
 
 // Under another default, what waits for a lock would fail instead of seeing what it has waited for.
-func TestDefaultIsolationDoesNotMatter(t *testing.T) {
+func TestOpenPostgres_defaultIsolation(t *testing.T) {
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t) + " default_transaction_isolation=serializable")}
 	q := s.queue(nil)
 	var j journal

@@ -20,7 +20,7 @@ import (
 )
 
 // One worker goes from event to event and from ordering key to ordering key without a pause.
-func TestOneWorkerGoesOn(t *testing.T) {
+func TestRun_oneWorkerDoesNotPause(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Workers: 1})
 		s.accept(q, completed("a", 1), completed("a", 2), completed("b", 1), completed("b", 2), completed("c", 1))
@@ -33,7 +33,7 @@ func TestOneWorkerGoesOn(t *testing.T) {
 	})
 }
 
-func TestDuplicates(t *testing.T) {
+func TestReceive_duplicates(t *testing.T) {
 	eachStore(t, func(s stage) {
 		var j journal
 		q := s.queue(nil)
@@ -50,7 +50,7 @@ func TestDuplicates(t *testing.T) {
 	})
 }
 
-func TestRetriesOverADay(t *testing.T) {
+func TestRun_retriesOverADay(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var at []time.Duration
 		begun := time.Now()
@@ -97,18 +97,18 @@ func (s stage) settledSlowly(q *queue.Queue) {
 	require.Fail(s, "events are still pending")
 }
 
-func TestFailuresOfAFunction(t *testing.T) {
+func TestRun_failuresOfAFunction(t *testing.T) {
 	cases := map[string]struct {
 		fail  func(context.Context) error
 		tries int
 		says  string
 	}{
-		"error":       {func(context.Context) error { return errors.New("no luck") }, 3, "no luck"},
-		"permanent":   {func(context.Context) error { return webhook.Permanent(errors.New("never")) }, 1, "never"},
-		"panic":       {func(context.Context) error { panic("oh") }, 3, "panic: oh"},
-		"goexit":      {func(context.Context) error { runtime.Goexit(); return nil }, 3, "runtime.Goexit"},
-		"time-out":    {func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 3, "deadline exceeded"},
-		"retry after": {func(context.Context) error { return queue.RetryAfter(errors.New("busy"), time.Hour) }, 3, "busy"},
+		"error":       {fail: func(context.Context) error { return errors.New("no luck") }, tries: 3, says: "no luck"},
+		"permanent":   {fail: func(context.Context) error { return webhook.Permanent(errors.New("never")) }, tries: 1, says: "never"},
+		"panic":       {fail: func(context.Context) error { panic("oh") }, tries: 3, says: "panic: oh"},
+		"goexit":      {fail: func(context.Context) error { runtime.Goexit(); return nil }, tries: 3, says: "runtime.Goexit"},
+		"time-out":    {fail: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, tries: 3, says: "deadline exceeded"},
+		"retry after": {fail: func(context.Context) error { return queue.RetryAfter(errors.New("busy"), time.Hour) }, tries: 3, says: "busy"},
 	}
 	for what, c := range cases {
 		t.Run(what, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestFailuresOfAFunction(t *testing.T) {
 }
 
 // An event with an unreadable field runs like any other, and is logged at its first try.
-func TestUnreadableField(t *testing.T) {
+func TestRun_unreadableField(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var log logged
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Second}, Logger: log.logger()})
@@ -160,7 +160,7 @@ func TestUnreadableField(t *testing.T) {
 	})
 }
 
-func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
+func TestReceive_redeliveryOfAFailedEvent(t *testing.T) {
 	eachStore(t, func(s stage) {
 		broken := true
 		var j journal
@@ -187,7 +187,7 @@ func TestRedeliveryOfAFailedEventGivesItOneMoreTry(t *testing.T) {
 }
 
 // An event that is tried again now runs now, whatever its ordering key waits for.
-func TestEventInFrontOfAWaitingOne(t *testing.T) {
+func TestRetry_eventBeforeAWaitingOne(t *testing.T) {
 	again := map[string]func(stage, *queue.Queue){
 		"delivered again": func(s stage, q *queue.Queue) { s.accept(q, completed("a", 1)) },
 		"retried": func(s stage, q *queue.Queue) {
@@ -234,7 +234,7 @@ func TestEventInFrontOfAWaitingOne(t *testing.T) {
 	}
 }
 
-func TestSenderThatHangsUp(t *testing.T) {
+func TestReceive_senderHangsUp(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		ctx, cancel := context.WithCancel(s.Context())
@@ -260,7 +260,7 @@ func (h *hangUp) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestAnswers(t *testing.T) {
+func TestReceive_responses(t *testing.T) {
 	eachStore(t, func(s stage) {
 		var got []queue.Received
 		q := s.queue(&queue.Options{MaxPending: 4, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
@@ -269,24 +269,26 @@ func TestAnswers(t *testing.T) {
 			code    int
 			body    string
 		}{
-			{"[]", 200, `{"status":"ok"}`},
-			{`[{"webhookEvent":"new","n":1},{"formId":7}]`, 200, `{"status":"ok"}`},
-			{`[7]`, 200, `{"status":"ok"}`},
-			{`[{"n":1},{"n":2}]`, 503, `{"status":"unavailable"}`},
-			{`{"n":1}`, 200, `{"status":"ok"}`},
-			{`{"n":2}`, 503, `{"status":"unavailable"}`},
-			{`[1]`, 503, `{"status":"unavailable"}`},
-			{`{"n":1}`, 200, `{"status":"duplicate"}`},
-			{`[{"webhookEvent":"new","n":1},{"n":1},{"formId":7},[7]]`, 503, `{"status":"unavailable"}`},
-			{`1`, 400, `{"status":"invalid_payload"}`},
-			{`nonsense`, 400, `{"status":"invalid_payload"}`},
+			{payload: "[]", code: 200, body: `{"status":"ok"}`},
+			{payload: `[{"webhookEvent":"new","n":1},{"formId":7}]`, code: 200, body: `{"status":"ok"}`},
+			{payload: `[7]`, code: 200, body: `{"status":"ok"}`},
+			{payload: `[{"n":1},{"n":2}]`, code: 503, body: `{"status":"unavailable"}`},
+			{payload: `{"n":1}`, code: 200, body: `{"status":"ok"}`},
+			{payload: `{"n":2}`, code: 503, body: `{"status":"unavailable"}`},
+			{payload: `[1]`, code: 503, body: `{"status":"unavailable"}`},
+			{payload: `{"n":1}`, code: 200, body: `{"status":"duplicate"}`},
+			{payload: `[{"webhookEvent":"new","n":1},{"n":1},{"formId":7},[7]]`, code: 503, body: `{"status":"unavailable"}`},
+			{payload: `1`, code: 400, body: `{"status":"invalid_payload"}`},
+			{payload: `nonsense`, code: 400, body: `{"status":"invalid_payload"}`},
 		} {
-			w := s.deliver(q, []byte(c.payload))
-			require.Equal(s, c.code, w.Code, c.payload)
-			require.JSONEq(s, c.body, w.Body.String(), c.payload)
-			require.Equal(s, c.code == 503, w.Header().Get("Retry-After") != "", c.payload)
-			require.Equal(s, c.code, got[len(got)-1].Status)
-			require.Equal(s, c.code != 200, got[len(got)-1].Err != nil)
+			t.Run(c.payload, func(t *testing.T) {
+				w := s.deliver(q, []byte(c.payload))
+				require.Equal(s, c.code, w.Code)
+				require.JSONEq(s, c.body, w.Body.String())
+				require.Equal(s, c.code == 503, w.Header().Get("Retry-After") != "")
+				require.Equal(s, c.code, got[len(got)-1].Status)
+				require.Equal(s, c.code != 200, got[len(got)-1].Err != nil)
+			})
 		}
 		require.ErrorIs(s, got[3].Err, queue.ErrFull)
 		require.Equal(s, 2, got[1].Stored)
@@ -298,7 +300,7 @@ func TestAnswers(t *testing.T) {
 }
 
 // A delivery that is larger than the limit would be refused for ever.
-func TestEmptyQueueTakesALargeDelivery(t *testing.T) {
+func TestReceive_largeDeliveryIntoAnEmptyQueue(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{MaxPending: 2})
 		s.accept(q, completed("a", 1), completed("a", 2), completed("a", 3))
@@ -314,7 +316,7 @@ func TestEmptyQueueTakesALargeDelivery(t *testing.T) {
 }
 
 // Events are told apart by their JSON: without any, the second would be taken for a repeat of the first.
-func TestStoreRefusesEventsWithoutJSON(t *testing.T) {
+func TestStore_refusesEventsWithoutJSON(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		parsed := s.parsed(completed("a", 1))
@@ -327,7 +329,7 @@ func TestStoreRefusesEventsWithoutJSON(t *testing.T) {
 }
 
 // The statements of a large delivery do not go on, and hold others up, when its time is over.
-func TestDeliveryEndsWithItsTime(t *testing.T) {
+func TestReceive_endsWithItsTime(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		require.ErrorContains(s, q.StoreTooLate(s.Context(), s.parsed(completed("a", 1))), "not committed within 2 seconds")

@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-func TestPoisonFailsAlone(t *testing.T) {
+func TestRun_poisonFailsAlone(t *testing.T) {
 	long(t)
 	eachStoreVirtually(t, func(s stage) {
 		never := make(chan struct{})
@@ -90,7 +90,7 @@ func TestPoisonFailsAlone(t *testing.T) {
 	})
 }
 
-func TestAbandonedFunctionHoldsItsOrderingKeyInThisProcessOnly(t *testing.T) {
+func TestRun_abandonedFunctionAndOtherProcesses(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{0, 0, 0}})
 		other := s.queue(nil)
@@ -116,7 +116,7 @@ func TestAbandonedFunctionHoldsItsOrderingKeyInThisProcessOnly(t *testing.T) {
 	})
 }
 
-func TestTooManyAbandonedFunctions(t *testing.T) {
+func TestRun_tooManyAbandonedFunctions(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		never := make(chan struct{})
 		defer close(never)
@@ -129,7 +129,7 @@ func TestTooManyAbandonedFunctions(t *testing.T) {
 	})
 }
 
-func TestEndOfRun(t *testing.T) {
+func TestRun_end(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("quick", 1), completed("quick", 2), completed("slow", 1), completed("idle", 1))
@@ -171,7 +171,7 @@ func TestEndOfRun(t *testing.T) {
 
 // What a process leaves behind that died: a try of the event that it held, and of no other; an
 // ordering key without events.
-func TestDeadProcessLeavesATryAndAnEmptyOrderingKey(t *testing.T) {
+func TestRun_afterADeadProcess(t *testing.T) {
 	eachStore(t, func(s stage) {
 		tries := map[string]int{}
 		var mu sync.Mutex
@@ -195,7 +195,7 @@ func TestDeadProcessLeavesATryAndAnEmptyOrderingKey(t *testing.T) {
 }
 
 // A claim that fails half way leaves its ordering keys to the next one.
-func TestFailedClaimHoldsNothing(t *testing.T) {
+func TestClaim_failureHoldsNothing(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(nil)
 	s.accept(q, completed("a", 1), completed("b", 1), completed("c", 1))
@@ -223,7 +223,7 @@ func (w lineWriter) Write(p []byte) (int, error) {
 }
 
 // The token alone keeps a worker from changing an ordering key that it has lost, whatever its clock says.
-func TestTokenIsCompared(t *testing.T) {
+func TestSettle_comparesTheToken(t *testing.T) {
 	eachStore(t, func(s stage) {
 		outcomes := make(chan queue.Outcome, 10)
 		loser := s.queue(&queue.Options{OnSettled: func(_ context.Context, set queue.Settled) { outcomes <- set.Outcome }})
@@ -252,7 +252,7 @@ func TestTokenIsCompared(t *testing.T) {
 }
 
 // However Run is ended, no ordering key stays claimed: it would wait for the end of the lease.
-func TestNothingStaysClaimed(t *testing.T) {
+func TestRun_leavesNothingClaimed(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		var j journal
@@ -269,7 +269,7 @@ func TestNothingStaysClaimed(t *testing.T) {
 }
 
 // Random deliveries, repeats and failures on two workers must give what one thinks of when reading the guarantees.
-func TestModel(t *testing.T) {
+func TestQueue_model(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		seed := rand.Uint64()
 		if text := os.Getenv("QUEUE_TEST_SEED"); text != "" {
@@ -346,7 +346,7 @@ func (m *model) enter(key string) {
 	m.busy[key] = true
 }
 
-func TestLongOrderingKey(t *testing.T) {
+func TestRun_longOrderingKey(t *testing.T) {
 	long(t)
 	eachStore(t, func(s stage) {
 		q := s.queue(&queue.Options{Workers: 1})

@@ -16,7 +16,7 @@ import (
 )
 
 // Once the tables are there, a role that may only read and write them receives and works.
-func TestRoleWithoutDDL(t *testing.T) {
+func TestOpenPostgres_roleWithoutDDL(t *testing.T) {
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
 	pool, err := pgxpool.New(t.Context(), string(s.where))
 	require.NoError(t, err)
@@ -64,45 +64,57 @@ func TestTablesSQL(t *testing.T) {
 }
 
 // Tables of another version are refused and stay as they are.
-func TestOtherVersionsAreRefused(t *testing.T) {
+func TestOpen_otherVersionsAreRefused(t *testing.T) {
 	eachStore(t, func(s stage) {
 		require.NoError(s, s.queue(nil).Close())
-		for version, says := range map[int]string{
-			queue.SchemaVersion - 1: "let the older version of the program that made them process their events",
-			queue.SchemaVersion + 1: "newer version of the program",
+		for _, row := range []struct {
+			version int
+			says    string
+		}{
+			{version: queue.SchemaVersion - 1, says: "let the older version of the program that made them process their events"},
+			{version: queue.SchemaVersion + 1, says: "newer version of the program"},
 		} {
-			if s.isFile() {
-				s.exec(fmt.Sprint("PRAGMA user_version = ", version))
-			} else {
-				s.exec(fmt.Sprint("UPDATE signforms_queue_schema SET version = ", version))
-			}
-			for range 2 {
-				_, _, err := s.open(s.Context(), nil)
-				require.ErrorContains(s, err, says)
-			}
+			t.Run(fmt.Sprint(row.version), func(t *testing.T) {
+				if s.isFile() {
+					s.exec(fmt.Sprint("PRAGMA user_version = ", row.version))
+				} else {
+					s.exec(fmt.Sprint("UPDATE signforms_queue_schema SET version = ", row.version))
+				}
+				for range 2 {
+					_, _, err := s.open(s.Context(), nil)
+					require.ErrorContains(s, err, row.says)
+				}
+			})
 		}
 	})
 }
 
 // The command makes no tables where a queue's are missing, whatever is left of one.
-func TestCommandMakesNoTables(t *testing.T) {
+func TestOpen_commandMakesNoTables(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "signforms-queue")
 	out, err := exec.Command("go", "build", "-o", program, "./cmd/signforms-queue").CombinedOutput()
 	require.NoError(t, err, string(out))
-	for says, left := range map[string]func(s stage){
-		"says no version":              func(s stage) { s.queue(nil); s.exec("DELETE FROM signforms_queue_schema") },
-		"has no tables of a queue":     func(s stage) { s.exec("CREATE TABLE signforms_queue_schema (version INTEGER NOT NULL)") },
-		"newer version of the program": func(s stage) { s.queue(nil); s.exec("UPDATE signforms_queue_schema SET version = 999") },
+	for _, row := range []struct {
+		says string
+		left func(s stage)
+	}{
+		{says: "says no version", left: func(s stage) { s.queue(nil); s.exec("DELETE FROM signforms_queue_schema") }},
+		{says: "has no tables of a queue", left: func(s stage) { s.exec("CREATE TABLE signforms_queue_schema (version INTEGER NOT NULL)") }},
+		{says: "newer version of the program", left: func(s stage) { s.queue(nil); s.exec("UPDATE signforms_queue_schema SET version = 999") }},
 	} {
-		s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
-		left(s)
-		for _, args := range []string{"list", "stats", "retry -pending", "erase -pending"} {
-			out, err := exec.Command(program, append(strings.Fields(args), "-postgres", string(s.where))...).CombinedOutput()
-			exit, ended := errors.AsType[*exec.ExitError](err)
-			require.True(t, ended, string(out))
-			require.Equal(t, 1, exit.ExitCode(), string(out))
-			require.Contains(t, string(out), says)
-		}
+		t.Run(row.says, func(t *testing.T) {
+			s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
+			row.left(s)
+			for _, args := range []string{"list", "stats", "retry -pending", "erase -pending"} {
+				t.Run(args, func(t *testing.T) {
+					out, err := exec.Command(program, append(strings.Fields(args), "-postgres", string(s.where))...).CombinedOutput()
+					exit, ended := errors.AsType[*exec.ExitError](err)
+					require.True(t, ended, string(out))
+					require.Equal(t, 1, exit.ExitCode(), string(out))
+					require.Contains(t, string(out), row.says)
+				})
+			}
+		})
 	}
 }

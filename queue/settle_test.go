@@ -42,12 +42,16 @@ func (s stage) soon(what string, reached func() bool) {
 // What an abandoned function may still be doing, another process must not do before the lease ends:
 // whether the event is tried again, has failed as the last of its ordering key, was erased, or the
 // end of Run came.
-func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
-	for what, retries := range map[string][]time.Duration{"tried again": {0, 0}, "failed": {}, "erased": {0}, "end of Run": {0}} {
-		t.Run(what, func(t *testing.T) {
+func TestRun_abandonedFunctionKeepsItsLease(t *testing.T) {
+	for _, row := range []struct {
+		what    string
+		retries []time.Duration
+	}{{what: "tried again", retries: []time.Duration{0, 0}}, {what: "failed", retries: []time.Duration{}}, {what: "erased", retries: []time.Duration{0}},
+		{what: "end of Run", retries: []time.Duration{0}}} {
+		t.Run(row.what, func(t *testing.T) {
 			eachStoreVirtually(t, func(s stage) {
 				var retry time.Time
-				o := queue.Options{Retries: retries, OnSettled: func(_ context.Context, set queue.Settled) { retry = set.Retry }}
+				o := queue.Options{Retries: row.retries, OnSettled: func(_ context.Context, set queue.Settled) { retry = set.Retry }}
 				q, other := s.queue(&o), s.queue(nil)
 				began, goOn := make(chan time.Time, 1), make(chan struct{})
 				defer close(goOn)
@@ -58,12 +62,12 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 					return nil
 				}})
 				at := <-began
-				if what == "end of Run" {
+				if row.what == "end of Run" {
 					stop()
 				} else {
 					time.Sleep(91 * time.Second) // abandoned after a minute and a half
 				}
-				if what == "erased" {
+				if row.what == "erased" {
 					_, err := q.Erase(s.Context(), queue.Filter{Document: "a"})
 					require.NoError(s, err)
 					s.accept(q, completed("a", 1)) // a repeat
@@ -76,7 +80,7 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 				}})
 				require.GreaterOrEqual(s, next.Sub(at), 2*time.Minute-time.Second, "the lease")
 				require.LessOrEqual(s, next.Sub(at), 2*time.Minute+5*time.Second)
-				if what == "tried again" {
+				if row.what == "tried again" {
 					require.WithinDuration(s, next, retry, 5*time.Second)
 				}
 			})
@@ -85,7 +89,7 @@ func TestAbandonedFunctionHasItsLeaseToItself(t *testing.T) {
 }
 
 // An ordering key that has no event left is free again once the abandoned function has returned.
-func TestAbandonedFunctionOfTheLastEvent(t *testing.T) {
+func TestRun_abandonedFunctionOfTheLastEvent(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
 		goOn := make(chan struct{})
@@ -109,9 +113,12 @@ func TestAbandonedFunctionOfTheLastEvent(t *testing.T) {
 	})
 }
 
-func TestRetryOfARunningEvent(t *testing.T) {
-	for what, failure := range map[string]error{"an error": errors.New("no"), "for good": webhook.Permanent(errors.New("no"))} {
-		t.Run(what, func(t *testing.T) {
+func TestRetry_runningEvent(t *testing.T) {
+	for _, row := range []struct {
+		what    string
+		failure error
+	}{{what: "an error", failure: errors.New("no")}, {what: "for good", failure: webhook.Permanent(errors.New("no"))}} {
+		t.Run(row.what, func(t *testing.T) {
 			eachStoreVirtually(t, func(s stage) {
 				q := s.queue(&queue.Options{Retries: []time.Duration{8 * time.Hour}})
 				began, goOn := make(chan int, 9), make(chan struct{})
@@ -120,7 +127,7 @@ func TestRetryOfARunningEvent(t *testing.T) {
 					entry, _ := queue.EntryFromContext(ctx)
 					began <- entry.Attempts
 					<-goOn
-					return failure
+					return row.failure
 				}})
 				<-began
 				n, err := q.Retry(s.Context(), queue.Filter{Document: "a"})
@@ -134,13 +141,13 @@ func TestRetryOfARunningEvent(t *testing.T) {
 				time.Sleep(time.Minute)
 				entry := s.list(q, queue.Filter{})[0]
 				require.Equal(s, 1, entry.Attempts)
-				require.Equal(s, webhook.IsPermanent(failure), entry.State == queue.Failed)
+				require.Equal(s, webhook.IsPermanent(row.failure), entry.State == queue.Failed)
 			})
 		})
 	}
 }
 
-func TestRetryOfAnEventThatTheEndOfRunInterrupts(t *testing.T) {
+func TestRetry_eventInterruptedByTheEndOfRun(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
 		began := make(chan struct{}, 1)
@@ -161,7 +168,7 @@ func TestRetryOfAnEventThatTheEndOfRunInterrupts(t *testing.T) {
 	})
 }
 
-func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
+func TestRetry_doesNotWaitForTheNextEvent(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{8 * time.Hour}})
 		began, goOn := make(chan struct{}), make(chan struct{})
@@ -195,7 +202,7 @@ func TestRetriedEventDoesNotWaitForTheOneBehindIt(t *testing.T) {
 	})
 }
 
-func TestErasedEventThatFailsDoesNotHoldUpItsOrderingKey(t *testing.T) {
+func TestErase_eventThatFails(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		outcomes := make(chan queue.Outcome, 2)
 		q := s.queue(&queue.Options{Retries: []time.Duration{4 * time.Hour}, OnSettled: func(_ context.Context, set queue.Settled) {
@@ -226,7 +233,7 @@ func TestErasedEventThatFailsDoesNotHoldUpItsOrderingKey(t *testing.T) {
 	})
 }
 
-func TestAbandonedAtTheEndOfRunCountsNoTry(t *testing.T) {
+func TestRun_abandonedAtItsEndCountsNoTry(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
 		began, goOn := make(chan struct{}), make(chan struct{})
@@ -252,7 +259,7 @@ func TestAbandonedAtTheEndOfRunCountsNoTry(t *testing.T) {
 
 // A process that dies after a claim may have started the function or not. An event is given up only
 // after a try whose start was stored.
-func TestEventIsStartedBeforeItIsGivenUp(t *testing.T) {
+func TestRun_startsAnEventBeforeItFailsPermanently(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var told []string
 		q := s.queue(&queue.Options{Retries: []time.Duration{}, OnSettled: func(ctx context.Context, set queue.Settled) {
@@ -295,7 +302,7 @@ func TestEventIsStartedBeforeItIsGivenUp(t *testing.T) {
 }
 
 // Erase also waits for a function that began after an interruption.
-func TestEraseWaitsForARunAfterAnInterruptedOne(t *testing.T) {
+func TestErase_waitsForARunAfterAnInterruption(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
@@ -315,7 +322,7 @@ func TestEraseWaitsForARunAfterAnInterruptedOne(t *testing.T) {
 }
 
 // An ordering key that goes on from event to event is as late as its next event, not as its first.
-func TestLagOfAnOrderingKeyThatGoesOn(t *testing.T) {
+func TestStats_lagOfAnOrderingKey(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Timeout: 5 * time.Hour})
 		began, goOn := make(chan struct{}), make(chan struct{})
@@ -338,7 +345,7 @@ func TestLagOfAnOrderingKeyThatGoesOn(t *testing.T) {
 }
 
 // A settlement that fails when it is committed has claimed another ordering key within it, which must be free again.
-func TestFailedSettlementHoldsNoOtherOrderingKey(t *testing.T) {
+func TestSettle_failureHoldsNoOrderingKey(t *testing.T) {
 	s := stage{t, where(sharedPostgres(t).newSchema(t)), false}
 	q := s.queue(&queue.Options{Workers: 1, Timeout: 200 * time.Millisecond})
 	s.accept(q, completed("a", 1))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -21,25 +22,27 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-func TestEmptyListsSelectNothing(t *testing.T) {
+func TestFilter_emptyLists(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
 		for _, f := range []queue.Filter{{IDs: []int64{}}, {Signers: []string{}}, {IDs: []int64{}, States: []queue.State{queue.Pending}}, {Document: "a", Signers: []string{}}} {
-			require.Empty(s, s.list(q, f))
-			n, err := q.Retry(s.Context(), f)
-			require.NoError(s, err)
-			require.Zero(s, n)
-			done, err := q.Erase(s.Context(), f)
-			require.NoError(s, err)
-			require.Zero(s, done)
+			t.Run(fmt.Sprint(f), func(t *testing.T) {
+				require.Empty(s, s.list(q, f))
+				n, err := q.Retry(s.Context(), f)
+				require.NoError(s, err)
+				require.Zero(s, n)
+				done, err := q.Erase(s.Context(), f)
+				require.NoError(s, err)
+				require.Zero(s, done)
+			})
 		}
 		require.Len(s, s.list(q, queue.Filter{}), 1)
 	})
 }
 
 // With KeepBodies, an event that was processed can be selected, read and run again.
-func TestProcessedEventsRunAgain(t *testing.T) {
+func TestRetry_processedEvents(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(&queue.Options{KeepBodies: time.Hour, Retries: []time.Duration{}})
 		var j journal
@@ -71,13 +74,15 @@ func TestProcessedEventsRunAgain(t *testing.T) {
 		require.NoError(s, err)
 		require.Zero(s, n, "its JSON is gone")
 		for _, id := range []int64{done[1].ID, 99} {
-			_, err = q.Body(s.Context(), id)
-			require.ErrorIs(s, err, queue.ErrNoBody)
+			t.Run(fmt.Sprint(id), func(t *testing.T) {
+				_, err = q.Body(s.Context(), id)
+				require.ErrorIs(s, err, queue.ErrNoBody)
+			})
 		}
 	})
 }
 
-func TestClosedQueue(t *testing.T) {
+func TestClose_callsAfterIt(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
@@ -90,12 +95,14 @@ func TestClosedQueue(t *testing.T) {
 		for _, list = range q.List(s.Context(), queue.Filter{}) {
 		}
 		for _, err := range []error{retry, erase, stats, body, list, q.Store(s.Context(), s.parsed(completed("a", 2))), q.Run(s.Context(), failing("no"))} {
-			require.ErrorIs(s, err, queue.ErrClosed)
+			t.Run(fmt.Sprint(err), func(t *testing.T) {
+				require.ErrorIs(s, err, queue.ErrClosed)
+			})
 		}
 	})
 }
 
-func TestReceiveWithoutHTTP(t *testing.T) {
+func TestReceive_withoutHTTP(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	var got []queue.Received
 	q := s.queue(&queue.Options{MaxPending: 1, OnReceived: func(_ context.Context, r queue.Received) { got = append(got, r) }})
@@ -116,38 +123,43 @@ func TestReceiveWithoutHTTP(t *testing.T) {
 		status int
 		answer string
 	}{
-		{secret, one, 200, `{"status":"ok"}`},
-		{secret, one, 200, `{"status":"duplicate"}`}, // it is full
-		{"another secret", one, 401, `{"status":"unauthorized"}`},
-		{secret, []byte("7"), 400, `{"status":"invalid_payload"}`},
-		{secret, bytes.Repeat([]byte(" "), 30<<20), 413, ""},
-		{secret, two, 503, `{"status":"unavailable"}`},
+		{secret: secret, body: one, status: 200, answer: `{"status":"ok"}`},
+		{secret: secret, body: one, status: 200, answer: `{"status":"duplicate"}`}, // it is full
+		{secret: "another secret", body: one, status: 401, answer: `{"status":"unauthorized"}`},
+		{secret: secret, body: []byte("7"), status: 400, answer: `{"status":"invalid_payload"}`},
+		{secret: secret, body: bytes.Repeat([]byte(" "), 30<<20), status: 413, answer: ""},
+		{secret: secret, body: two, status: 503, answer: `{"status":"unavailable"}`},
 	} {
-		status, answer := receive(c.secret, c.body)
-		require.Equal(t, c.status, status, answer)
-		if c.answer != "" {
-			require.JSONEq(t, c.answer, answer)
-		}
+		t.Run(c.secret, func(t *testing.T) {
+			status, answer := receive(c.secret, c.body)
+			require.Equal(t, c.status, status, answer)
+			if c.answer != "" {
+				require.JSONEq(t, c.answer, answer)
+			}
+		})
 	}
 	require.Len(t, got, 6)
 	require.Len(t, s.list(q, queue.Filter{}), 1)
 }
 
 // SQLite goes on writing into a file that was removed. What was stored there would be lost.
-func TestReplacedFile(t *testing.T) {
-	for what, replace := range map[string]func(path string) error{
-		"removed":                    os.Remove,
-		"renamed":                    func(path string) error { return os.Rename(path, path+".old") },
-		"replaced":                   func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) },
-		"log removed":                func(path string) error { return os.Remove(path + "-wal") },
-		"emptied":                    func(path string) error { return os.Truncate(path, 0) },
-		"backup restored in place":   func(path string) error { return copyInto(path, path+".backup") },
-		"other queue copied into it": func(path string) error { return copyInto(path, path+".other") },
-		"folder moved": func(path string) error {
+func TestOpenSQLite_replacedFile(t *testing.T) {
+	for _, row := range []struct {
+		what    string
+		replace func(path string) error
+	}{
+		{what: "removed", replace: os.Remove},
+		{what: "renamed", replace: func(path string) error { return os.Rename(path, path+".old") }},
+		{what: "replaced", replace: func(path string) error { return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)) }},
+		{what: "log removed", replace: func(path string) error { return os.Remove(path + "-wal") }},
+		{what: "emptied", replace: func(path string) error { return os.Truncate(path, 0) }},
+		{what: "backup restored in place", replace: func(path string) error { return copyInto(path, path+".backup") }},
+		{what: "other queue copied into it", replace: func(path string) error { return copyInto(path, path+".other") }},
+		{what: "folder moved", replace: func(path string) error {
 			return os.Rename(filepath.Dir(path), filepath.Dir(path)+".old")
-		},
+		}},
 	} {
-		t.Run(what, func(t *testing.T) {
+		t.Run(row.what, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "folder")
 			require.NoError(t, os.Mkdir(dir, 0o700))
 			s := stage{T: t, where: where(filepath.Join(dir, "events.db"))}
@@ -158,7 +170,7 @@ func TestReplacedFile(t *testing.T) {
 			var log logged
 			q := s.queue(&queue.Options{Logger: log.logger()})
 			s.accept(q, completed("a", 1))
-			require.NoError(t, replace(string(s.where)))
+			require.NoError(t, row.replace(string(s.where)))
 			for n := range 3 {
 				require.Equal(t, http.StatusServiceUnavailable, s.deliver(q, webhooktest.Payload(completed("b", n))).Code)
 			}
@@ -167,17 +179,19 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
-func TestSymbolicLinks(t *testing.T) {
+func TestOpenSQLite_symbolicLinks(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
 	require.NoError(t, os.Symlink("real", filepath.Join(dir, "folder")))
 	require.NoError(t, os.Symlink(filepath.Join("real", "events.db"), filepath.Join(dir, "file")))
 	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "dangling")))
 	for n, path := range []string{"folder/events.db", "file", "real/events.db"} {
-		s := stage{T: t, where: where(filepath.Join(dir, path))}
-		q := s.queue(nil)
-		s.accept(q, completed("a", n))
-		require.Len(t, s.list(q, queue.Filter{}), n+1)
+		t.Run(path, func(t *testing.T) {
+			s := stage{T: t, where: where(filepath.Join(dir, path))}
+			q := s.queue(nil)
+			s.accept(q, completed("a", n))
+			require.Len(t, s.list(q, queue.Filter{}), n+1)
+		})
 	}
 	_, err := queue.OpenSQLite(filepath.Join(dir, "dangling"), nil)
 	require.ErrorContains(t, err, "symbolic link to a file that does not exist")
@@ -220,7 +234,7 @@ func (c *cutConn) Read(p []byte) (int, error) {
 
 // A failure is told although the answer to its commit was lost, and although its ordering key is
 // gone when the commit is tried again.
-func TestLostAnswerToAnOutcome(t *testing.T) {
+func TestSettle_lostAnswer(t *testing.T) {
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
 	config, err := pgxpool.ParseConfig(string(s.where))
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 )
 
 // Stats shows which event holds up its ordering key, since when, and how many wait behind it.
-func TestStatsShowABlockedOrderingKey(t *testing.T) {
+func TestStats_blockedOrderingKey(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 		goOn := make(chan struct{})
@@ -55,7 +55,7 @@ func TestStatsShowABlockedOrderingKey(t *testing.T) {
 }
 
 // Counts end at CountLimit, so that reading them does not take longer and longer.
-func TestStatsCountUpToALimit(t *testing.T) {
+func TestStats_countLimit(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(nil)
 		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, ordering_key_id, ordering_key, type, subject, signers, received)
@@ -70,7 +70,7 @@ func TestStatsCountUpToALimit(t *testing.T) {
 
 // The first pending event of an ordering key is found in the index of pending events, however many
 // of its events are settled.
-func TestPlanOfALongOrderingKey(t *testing.T) {
+func TestClaim_planForALongOrderingKey(t *testing.T) {
 	eachStore(t, func(s stage) {
 		s.queue(nil)
 		s.exec(fmt.Sprintf(`INSERT INTO signforms_events (dedupe, ordering_key_id, ordering_key, type, subject, signers, received, state, settled)
@@ -88,7 +88,7 @@ func TestPlanOfALongOrderingKey(t *testing.T) {
 
 // No statement of receiving, working, sweeping and Stats reads the rows of all events, of which
 // most are keys that are only kept.
-func TestPlansOnSQLite(t *testing.T) {
+func TestOpenSQLite_plans(t *testing.T) {
 	s := stage{T: t, where: newFile(t)}
 	q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})
 	s.accept(q, completed("waits", 1), completed("sound", 1))

@@ -24,7 +24,7 @@ import (
 )
 
 // Each version of modernc.org/sqlite needs one version of modernc.org/libc. Any other pair may corrupt data.
-func TestDriverHasItsOwnLibc(t *testing.T) {
+func TestGoMod_libcOfTheDriver(t *testing.T) {
 	list := func(format string, args ...string) string {
 		out, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-m", "-f", format}, args...)...).Output()
 		require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestDriverHasItsOwnLibc(t *testing.T) {
 	require.Contains(t, string(text), "modernc.org/libc "+list("{{.Version}}", "modernc.org/libc")+"\n")
 }
 
-func TestFileIsPrivateAndOthersAreRefused(t *testing.T) {
+func TestOpenSQLite_privateFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odd name?%20#.db")
 	q, err := queue.OpenSQLite(path, nil)
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestFileIsPrivateAndOthersAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "path of a file")
 }
 
-func TestSchemaIsMadeOnceByMany(t *testing.T) {
+func TestOpen_concurrently(t *testing.T) {
 	eachStore(t, func(s stage) {
 		var wg sync.WaitGroup
 		for range 8 {
@@ -75,7 +75,7 @@ func TestSchemaIsMadeOnceByMany(t *testing.T) {
 	})
 }
 
-func TestSlowDisk(t *testing.T) {
+func TestReceive_slowDisk(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		var delay atomic.Int64
 		o := &queue.Options{}
@@ -105,7 +105,7 @@ func TestSlowDisk(t *testing.T) {
 }
 
 // Outcomes need not be on the disk at once. Those within a tenth of a second share a sync, and none waits for it.
-func TestOutcomesShareSyncs(t *testing.T) {
+func TestSettle_outcomesShareSyncs(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		var syncs atomic.Int64
 		o := &queue.Options{}
@@ -124,7 +124,7 @@ func TestOutcomesShareSyncs(t *testing.T) {
 	})
 }
 
-func TestLockedFile(t *testing.T) {
+func TestReceive_lockedFile(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		q := s.queue(nil)
 		var j journal
@@ -140,7 +140,7 @@ func TestLockedFile(t *testing.T) {
 	})
 }
 
-func TestPostgresGoesAndComesBack(t *testing.T) {
+func TestRun_postgresStopsAndRestarts(t *testing.T) {
 	t.Parallel()
 	if _, err := findPostgres(); err != nil {
 		sharedPostgres(t) // skips or fails
@@ -167,7 +167,7 @@ func TestPostgresGoesAndComesBack(t *testing.T) {
 }
 
 // Postgres has no text with a NUL in it.
-func TestOddTexts(t *testing.T) {
+func TestReceive_oddTexts(t *testing.T) {
 	eachStore(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{}})
 		long := strings.Repeat("long", 2000)
@@ -190,16 +190,17 @@ func TestOddTexts(t *testing.T) {
 }
 
 // Run ends even if another process that was stopped in the middle of a write holds the file's lock.
-func TestEndOfRunWithALockedFile(t *testing.T) {
-	for name, c := range map[string]struct {
+func TestRun_endWithALockedFile(t *testing.T) {
+	for _, c := range []struct {
+		name  string
 		after time.Duration // the function returns this long after the end of Run's ctx
 		wait  time.Duration // Run must return within this time
 	}{
-		"function returns at once":           {0, 15 * time.Second},
-		"function returns after Grace":       {time.Minute, 65 * time.Second},
-		"function returns when its ctx ends": {-1, 15 * time.Second},
+		{name: "function returns at once", after: 0, wait: 15 * time.Second},
+		{name: "function returns after Grace", after: time.Minute, wait: 65 * time.Second},
+		{name: "function returns when its ctx ends", after: -1, wait: 15 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			onFileVirtually(t, func(s stage) {
 				var log logged
 				q := s.queue(&queue.Options{Timeout: time.Hour, Grace: 5 * time.Second, Logger: log.logger()})
@@ -233,7 +234,7 @@ func TestEndOfRunWithALockedFile(t *testing.T) {
 }
 
 // An outcome waits for the store until the ctx of Run has ended and Grace is over.
-func TestOutcomeWaitsForTheStore(t *testing.T) {
+func TestSettle_waitsForTheStore(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
@@ -268,7 +269,7 @@ func (s stage) lock() (unlock func()) {
 }
 
 // A damaged row stops only its own ordering key, and is reported once a minute.
-func TestUnreadableEvent(t *testing.T) {
+func TestRun_unreadableEvent(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		var log logged
 		q := s.queue(&queue.Options{Logger: log.logger(), Workers: 1})

@@ -14,17 +14,20 @@ import (
 )
 
 // Events of a type that is not known run in the order of receipt with the known ones about the same thing.
-func TestUnknownTypesKeepTheOrder(t *testing.T) {
+func TestRun_unknownTypesKeepTheOrder(t *testing.T) {
 	template := func(n int) string {
 		return string(webhooktest.Payload(&webhook.TemplateViewed{Document: webhook.Document{DocumentID: "t", DocumentName: fmt.Sprint(n)}, Signers: []webhook.Signer{{ID: "s1"}, {ID: "s2"}}}))
 	}
-	for name, c := range map[string]struct{ known, unknown string }{
-		"document":    {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":"declined","documentId":"a","n":%d}`},
-		"undecodable": {`{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, `{"webhookEvent":%d,"documentId":"a"}`},
-		"response":    {`{"webhookEvent":"new_form_response","formResponseId":"r","formTitle":"%d"}`, `{"webhookEvent":"amended","formResponseId":"r","documentId":"x","n":%d}`},
-		"template":    {"", `{"webhookEvent":"declined","documentId":"t","formResponseId":"r","n":%d,"signers":[{"signerId":"s2","x":1},{"signerId":"s1"},7]}`},
+	for _, c := range []struct {
+		name           string
+		known, unknown string
+	}{
+		{name: "document", known: `{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, unknown: `{"webhookEvent":"declined","documentId":"a","n":%d}`},
+		{name: "undecodable", known: `{"webhookEvent":"new_signature_pdf_completed","documentId":"a","documentName":"%d"}`, unknown: `{"webhookEvent":%d,"documentId":"a"}`},
+		{name: "response", known: `{"webhookEvent":"new_form_response","formResponseId":"r","formTitle":"%d"}`, unknown: `{"webhookEvent":"amended","formResponseId":"r","documentId":"x","n":%d}`},
+		{name: "template", known: "", unknown: `{"webhookEvent":"declined","documentId":"t","formResponseId":"r","n":%d,"signers":[{"signerId":"s2","x":1},{"signerId":"s1"},7]}`},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			eachStore(t, func(s stage) {
 				q := s.queue(nil)
 				for n := range 3 {

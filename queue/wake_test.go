@@ -34,7 +34,7 @@ func (s stage) next(called <-chan string) string {
 }
 
 // A worker starts at once what another process has stored, retried or freed by an erasure.
-func TestOtherProcessesWakeRun(t *testing.T) {
+func TestRun_wokenByOtherProcesses(t *testing.T) {
 	eachStore(t, func(s stage) {
 		receiver, worker := s.queue(nil), s.queue(hourly())
 		called := make(chan string, 9)
@@ -66,7 +66,7 @@ const (
 )
 
 // When the connection on which Run listens is lost, Run listens on another one. None is left when the queue is closed.
-func TestListeningAgain(t *testing.T) {
+func TestRun_listensAgain(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would close what Run has left open
 	s := stage{T: t, where: where(sharedPostgres(t).newSchema(t))}
 	receiver := s.queue(nil)
@@ -87,9 +87,11 @@ func TestListeningAgain(t *testing.T) {
 		return nil
 	}})
 	for _, document := range []string{"a", "b"} {
-		eventually("count(pg_terminate_backend(pid)) > 0" + listening)
-		s.accept(receiver, completed(document, 1))
-		require.Equal(t, document+"/1", s.next(called))
+		t.Run(document, func(t *testing.T) {
+			eventually("count(pg_terminate_backend(pid)) > 0" + listening)
+			s.accept(receiver, completed(document, 1))
+			require.Equal(t, document+"/1", s.next(called))
+		})
 	}
 	eventually("count(*) > 0" + listening)
 	stop()
@@ -98,7 +100,7 @@ func TestListeningAgain(t *testing.T) {
 }
 
 // While the connection on which Run would listen does not answer, Run finds out by looking, and it ends in time.
-func TestFrozenListener(t *testing.T) {
+func TestRun_frozenListener(t *testing.T) {
 	t.Parallel()
 	p, s := newProxy(t, "LISTEN ")
 	defer p.end()

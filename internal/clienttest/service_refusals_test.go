@@ -1,6 +1,7 @@
 package clienttest_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -104,7 +105,9 @@ func TestService_noSuchRecord(t *testing.T) {
 	for _, ref := range []signforms.DocumentRef{
 		signforms.PDFDocument(template), signforms.TemplateDocument(pdf, sent.DocumentID), signforms.TemplateDocument(template, clienttest.CreatedID),
 	} {
-		clienttest.RequireMatches(t, clienttest.Second(c.Documents.Void(t.Context(), ref)), signforms.ErrNotFound)
+		t.Run(fmt.Sprint(ref), func(t *testing.T) {
+			clienttest.RequireMatches(t, clienttest.Second(c.Documents.Void(t.Context(), ref)), signforms.ErrNotFound)
+		})
 	}
 	clienttest.RequireMatches(t, clienttest.Second(c.Documents.Get(t.Context(), template)), signforms.ErrNotFound)
 	clienttest.RequireMatches(t, clienttest.Second(c.Templates.Get(t.Context(), pdf)), signforms.ErrNotFound)

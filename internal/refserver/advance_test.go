@@ -31,7 +31,7 @@ func newHanging(t *testing.T, documents int) (srv *servicetest.Server, hangs, fa
 }
 
 // A receiver that hangs holds an advance up once. The deliveries of others are made at their times.
-func TestAdvanceWaitsOnceForAReceiverThatHangs(t *testing.T) {
+func TestAdvance_waitsOnceForAHangingReceiver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const documents = 50
 		srv, hangs, fails := newHanging(t, documents)
@@ -61,7 +61,7 @@ func TestAdvanceWaitsOnceForAReceiverThatHangs(t *testing.T) {
 }
 
 // An advance ends with its context, and so does one that waits for another. The clock then stays, and what was not due is due at its time.
-func TestAdvanceEndsWithItsContext(t *testing.T) {
+func TestAdvance_endsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv, hangs, fails := newHanging(t, 1)
 		synctest.Wait()

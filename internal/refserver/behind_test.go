@@ -15,8 +15,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestWorkspacesBehindOneAddress runs two workspaces at one address. What happens in one does not show in the other.
-func TestWorkspacesBehindOneAddress(t *testing.T) {
+// TestServer_workspacesAtOneAddress runs two workspaces at one address. What happens in one does not show in the other.
+func TestServer_workspacesAtOneAddress(t *testing.T) {
 	var behind atomic.Pointer[refserver.Server]
 	first := servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,7 @@ import (
 )
 
 // Tries each text that methods check themselves. The texts of records are tested in package signing.
-func TestMethodsBoundTexts(t *testing.T) {
+func TestServer_methodsBoundTexts(t *testing.T) {
 	long := strings.Repeat("x", 64<<20+1)
 	srv := servicetest.Start(t, nil)
 	fault := func(f refserver.Fault) error {
@@ -34,45 +34,49 @@ func TestMethodsBoundTexts(t *testing.T) {
 		most  int
 		try   func(s string) error
 	}{
-		{"URL", 4096, func(s string) error {
+		{field: "URL", most: 4096, try: func(s string) error {
 			_, err := srv.Server.AddWebhook(refserver.Webhook{URL: "http://h/" + s[9:], Event: refserver.FormResponse})
 			return err
 		}},
-		{"RetryAfter", 1000, func(s string) error { return fault(refserver.Fault{RetryAfter: s}) }},
-		{"Body", 64 << 20, func(s string) error { return fault(refserver.Fault{Body: s}) }},
-		{"Secret", 1000, func(s string) error { return webhookFault(refserver.WebhookFault{Secret: s}) }},
-		{"Type", 1000, func(s string) error { return webhookFault(refserver.WebhookFault{Type: s}) }},
+		{field: "RetryAfter", most: 1000, try: func(s string) error { return fault(refserver.Fault{RetryAfter: s}) }},
+		{field: "Body", most: 64 << 20, try: func(s string) error { return fault(refserver.Fault{Body: s}) }},
+		{field: "Secret", most: 1000, try: func(s string) error { return webhookFault(refserver.WebhookFault{Secret: s}) }},
+		{field: "Type", most: 1000, try: func(s string) error { return webhookFault(refserver.WebhookFault{Type: s}) }},
 	} {
-		require.NoError(t, c.try(long[:c.most]), c.field)
-		err := c.try(long[:c.most+1])
-		require.ErrorIs(t, err, refserver.ErrInvalid)
-		require.EqualError(t, err, fmt.Sprintf("%s: has %d characters, and may have %d at most: shorten it", c.field, c.most+1, c.most))
+		t.Run(c.field, func(t *testing.T) {
+			require.NoError(t, c.try(long[:c.most]))
+			err := c.try(long[:c.most+1])
+			require.ErrorIs(t, err, refserver.ErrInvalid)
+			require.EqualError(t, err, fmt.Sprintf("%s: has %d characters, and may have %d at most: shorten it", c.field, c.most+1, c.most))
+		})
 	}
 }
 
-func TestOptionsBoundTexts(t *testing.T) {
+func TestOptions_boundTexts(t *testing.T) {
 	for _, c := range []struct {
 		field string
 		most  int
 		set   func(s string) refserver.Options
 	}{
-		{"PublicURL", 4096, func(s string) refserver.Options { return refserver.Options{PublicURL: "https://h/" + s[10:]} }},
-		{"APIKey", 1000, func(s string) refserver.Options { return refserver.Options{APIKey: s} }},
-		{"WorkspaceID", 1000, func(s string) refserver.Options { return refserver.Options{WorkspaceID: s} }},
-		{"WebhookSecret", 1000, func(s string) refserver.Options { return refserver.Options{WebhookSecret: s} }},
+		{field: "PublicURL", most: 4096, set: func(s string) refserver.Options { return refserver.Options{PublicURL: "https://h/" + s[10:]} }},
+		{field: "APIKey", most: 1000, set: func(s string) refserver.Options { return refserver.Options{APIKey: s} }},
+		{field: "WorkspaceID", most: 1000, set: func(s string) refserver.Options { return refserver.Options{WorkspaceID: s} }},
+		{field: "WebhookSecret", most: 1000, set: func(s string) refserver.Options { return refserver.Options{WebhookSecret: s} }},
 	} {
-		o := c.set(strings.Repeat("x", c.most))
-		srv, err := refserver.Start(&o)
-		require.NoError(t, err)
-		srv.Close()
-		o = c.set(strings.Repeat("x", c.most+1))
-		_, err = refserver.Start(&o)
-		require.ErrorContains(t, err, fmt.Sprintf("Options.%s: has %d characters, and may have %d at most", c.field, c.most+1, c.most))
+		t.Run(c.field, func(t *testing.T) {
+			o := c.set(strings.Repeat("x", c.most))
+			srv, err := refserver.Start(&o)
+			require.NoError(t, err)
+			srv.Close()
+			o = c.set(strings.Repeat("x", c.most+1))
+			_, err = refserver.Start(&o)
+			require.ErrorContains(t, err, fmt.Sprintf("Options.%s: has %d characters, and may have %d at most", c.field, c.most+1, c.most))
+		})
 	}
 }
 
 // Tries each list of a record with as many entries as it may have, and with one more.
-func TestListsHaveABound(t *testing.T) {
+func TestServer_boundsLists(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	roles := []refserver.Role{{Title: "Buyer"}}
 	question := refserver.Field{Question: "Colour?", Kind: refserver.ChoiceQuestion, Choices: []string{"red"}}
@@ -89,38 +93,38 @@ func TestListsHaveABound(t *testing.T) {
 		most int
 		try  func(n int) error
 	}{
-		{"Roles: ", 100, func(n int) error {
+		{list: "Roles: ", most: 100, try: func(n int) error {
 			return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: listOf(n, func(i int) refserver.Role { return refserver.Role{Title: fmt.Sprint(i)} })}))
 		}},
-		{"Variables: ", 1000, func(n int) error {
+		{list: "Variables: ", most: 1000, try: func(n int) error {
 			return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: roles, Variables: listOf(n, variable)}))
 		}},
-		{"Fields: ", 1000, func(n int) error {
+		{list: "Fields: ", most: 1000, try: func(n int) error {
 			return second(srv.Server.AddTemplate(refserver.Template{Name: "Offer", Roles: roles, Fields: listOf(n, field("Buyer"))}))
 		}},
-		{"Fields: ", 1000, func(n int) error {
+		{list: "Fields: ", most: 1000, try: func(n int) error {
 			return second(srv.Server.AddDocument(refserver.Document{Name: "Lease", Signers: listOf(1, signer), Fields: listOf(n, field("ann0@example.com"))}))
 		}},
-		{"Signers: ", 100, func(n int) error {
+		{list: "Signers: ", most: 100, try: func(n int) error {
 			return second(srv.Server.AddDocument(refserver.Document{Name: "Lease", Signers: listOf(n, signer)}))
 		}},
-		{"Fields: ", 100, func(n int) error {
+		{list: "Fields: ", most: 100, try: func(n int) error {
 			return second(srv.Server.AddForm(refserver.Form{Title: "Survey", Fields: listOf(n, func(i int) refserver.Field { return refserver.Field{Question: fmt.Sprint(i)} })}))
 		}},
-		{"Fields[0].Choices: ", 1000, func(n int) error {
+		{list: "Fields[0].Choices: ", most: 1000, try: func(n int) error {
 			question.Choices = listOf(n, variable)
 			return second(srv.Server.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{question}}))
 		}},
-		{"Documents: ", 1000, func(n int) error {
+		{list: "Documents: ", most: 1000, try: func(n int) error {
 			return second(srv.Server.AddWebhook(refserver.Webhook{
 				URL: "http://h", Event: refserver.FormResponse, Documents: listOf(n, func(int) string { return form }),
 			}))
 		}},
-		{"Fields: ", 1000, func(n int) error {
+		{list: "Fields: ", most: 1000, try: func(n int) error {
 			document := srv.AddDocument(refserver.Document{Name: "Lease", Signers: listOf(1, signer)})
 			return srv.Signer(document, "ann0@example.com").Sign(make([]refserver.FieldValue, n)...)
 		}},
-		{"customVariables ", 1000, func(n int) error {
+		{list: "customVariables ", most: 1000, try: func(n int) error {
 			_, err := srv.Client().Templates.Send(t.Context(), signforms.TemplateSendParams{
 				TemplateID: template, Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Buyer"}},
 				Variables: listOf(n, func(i int) signforms.Variable { return signforms.Variable{Name: variable(i)} }),
@@ -128,8 +132,10 @@ func TestListsHaveABound(t *testing.T) {
 			return err
 		}},
 	} {
-		require.NoError(t, c.try(c.most), c.list)
-		require.ErrorContains(t, c.try(c.most+1), fmt.Sprintf("%shas %d entries, and may have %d at most", c.list, c.most+1, c.most))
+		t.Run(c.list, func(t *testing.T) {
+			require.NoError(t, c.try(c.most))
+			require.ErrorContains(t, c.try(c.most+1), fmt.Sprintf("%shas %d entries, and may have %d at most", c.list, c.most+1, c.most))
+		})
 	}
 }
 
@@ -141,7 +147,7 @@ func listOf[T any](n int, entry func(i int) T) (all []T) {
 }
 
 // Errors go into logs and into the output of a failed test.
-func TestErrorsRepeatNoLongText(t *testing.T) {
+func TestError_repeatsNoLongText(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	long := strings.Repeat("x", 1<<20)
 	form := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "Why?"}}})
@@ -149,23 +155,28 @@ func TestErrorsRepeatNoLongText(t *testing.T) {
 		_, err := srv.Server.AddWebhook(w)
 		return err
 	}
-	for name, err := range map[string]error{
-		"event":    webhook(refserver.Webhook{URL: "http://h", Event: refserver.EventFamily(long)}),
-		"record":   webhook(refserver.Webhook{URL: "http://h", Event: refserver.FormResponse, Documents: []string{long}}),
-		"document": srv.Void(long),
-		"fault":    srv.RemoveFault(long),
-		"question": func() error {
+	for _, row := range []struct {
+		name string
+		err  error
+	}{
+		{name: "event", err: webhook(refserver.Webhook{URL: "http://h", Event: refserver.EventFamily(long)})},
+		{name: "record", err: webhook(refserver.Webhook{URL: "http://h", Event: refserver.FormResponse, Documents: []string{long}})},
+		{name: "document", err: srv.Void(long)},
+		{name: "fault", err: srv.RemoveFault(long)},
+		{name: "question", err: func() error {
 			_, err := srv.SubmitForm(form, refserver.Submission{Answers: map[string]string{long: "a"}})
 			return err
-		}(),
+		}()},
 	} {
-		require.Error(t, err, name)
-		require.Less(t, len(err.Error()), 300, name)
+		t.Run(row.name, func(t *testing.T) {
+			require.Error(t, row.err)
+			require.Less(t, len(row.err.Error()), 300)
+		})
 	}
 }
 
 // Logs of requests and deliveries contain what clients and receivers send.
-func TestLogsKeepNoLongText(t *testing.T) {
+func TestLogs_keepNoLongText(t *testing.T) {
 	header := 1 << 10
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Long", strings.Repeat("x", header))
@@ -174,9 +185,11 @@ func TestLogsKeepNoLongText(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	hook := srv.AddWebhook(refserver.Webhook{URL: receiver.URL, Event: refserver.FormResponse})
 	for _, size := range []int{1 << 10, 1 << 17} {
-		header = size
-		srv.TestWebhook(hook)
-		require.NoError(t, srv.Settle(t.Context()))
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			header = size
+			srv.TestWebhook(hook)
+			require.NoError(t, srv.Settle(t.Context()))
+		})
 	}
 	deliveries := srv.Deliveries()
 	require.Equal(t, refserver.DeliveryDelivered, deliveries[0].Status)
@@ -195,7 +208,7 @@ func TestLogsKeepNoLongText(t *testing.T) {
 	require.Len(t, last.RequestID, 1000)
 }
 
-func TestTooLongIsRefusedByTheAPI(t *testing.T) {
+func TestAPI_refusesTextsThatAreTooLong(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"}})
 	send := func(message, fee string) error {
@@ -207,10 +220,15 @@ func TestTooLongIsRefusedByTheAPI(t *testing.T) {
 	}
 	most := strings.Repeat("x", refserver.MaxText)
 	require.NoError(t, send(most, most))
-	for field, err := range map[string]error{"mailData.message": send(most+"x", most), "customVariables[0].varValue": send(most, most+"x")} {
-		require.ErrorIs(t, err, signforms.ErrInvalid)
-		require.ErrorContains(t, err, "400")
-		require.ErrorContains(t, err, field+" has 10001 characters, and may have 10000 at most: shorten it")
+	for _, row := range []struct {
+		field string
+		err   error
+	}{{field: "mailData.message", err: send(most+"x", most)}, {field: "customVariables[0].varValue", err: send(most, most+"x")}} {
+		t.Run(row.field, func(t *testing.T) {
+			require.ErrorIs(t, row.err, signforms.ErrInvalid)
+			require.ErrorContains(t, row.err, "400")
+			require.ErrorContains(t, row.err, row.field+" has 10001 characters, and may have 10000 at most: shorten it")
+		})
 	}
 	require.Len(t, srv.Messages(), 1)
 }

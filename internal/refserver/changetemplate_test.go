@@ -13,7 +13,7 @@ import (
 )
 
 // A sent document keeps what it was made of when its template changes; the next one is made of the changed template.
-func TestSentDocumentsKeepTheirVersionOfATemplate(t *testing.T) {
+func TestChangeTemplate_sentDocumentsKeepTheirVersion(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	field := refserver.TemplateField{Name: "City", Role: "Buyer", Kind: refserver.TextField, Required: true, Page: 1, Width: 0.2, Height: 0.1}
 	old := refserver.Template{
@@ -53,7 +53,7 @@ func TestSentDocumentsKeepTheirVersionOfATemplate(t *testing.T) {
 	require.Equal(t, "%PDF new", string(data))
 }
 
-func TestChangesOfATemplateThatAreRefused(t *testing.T) {
+func TestChangeTemplate_refused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // where all happens at the same instant
 		network := refserver.NewNetwork()
 		defer network.Close()

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestClockAddsWhatWasAdvanced(t *testing.T) {
+func TestClock_addsAdvances(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		var c clock
@@ -19,7 +19,7 @@ func TestClockAddsWhatWasAdvanced(t *testing.T) {
 	})
 }
 
-func TestClockNeverGoesBack(t *testing.T) {
+func TestClock_neverGoesBack(t *testing.T) {
 	c := clock{start: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	c.advance(time.Hour)
 	before := c.Now()
@@ -29,7 +29,7 @@ func TestClockNeverGoesBack(t *testing.T) {
 	require.Equal(t, before.Add(time.Minute), c.Now())
 }
 
-func TestClockWithAStartStandsStill(t *testing.T) {
+func TestClock_withAStartStandsStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.FixedZone("", 3600))
 		c := clock{start: start}

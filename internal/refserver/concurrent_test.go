@@ -17,9 +17,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestCloseDuringEverything closes servers that many goroutines use. All of them must return. The race detector must find nothing.
+// TestClose_whileInUse closes servers that many goroutines use. All of them must return. The race detector must find nothing.
 // Clients go on calling a closed server, so it has no port that a receiver of another test could get.
-func TestCloseDuringEverything(t *testing.T) {
+func TestClose_whileInUse(t *testing.T) {
 	t.Parallel()
 	network := refserver.NewNetwork()
 	defer network.Close()
@@ -57,8 +57,8 @@ func TestCloseDuringEverything(t *testing.T) {
 	}
 }
 
-// TestAdvancesAddUp moves the clock from many goroutines, past the retries of many deliveries that are due at different times.
-func TestAdvancesAddUp(t *testing.T) {
+// TestAdvance_concurrently moves the clock from many goroutines, past the retries of many deliveries that are due at different times.
+func TestAdvance_concurrently(t *testing.T) {
 	t.Parallel()
 	const deliveries = 50
 	srv, _, submit := newPair(t, &refserver.Options{Start: start}, newReceiver(t, slices.Repeat([]int{500}, 8*deliveries)...).URL)
@@ -79,8 +79,8 @@ func TestAdvancesAddUp(t *testing.T) {
 	}
 }
 
-// TestActsInReceivers: each event leads to the next act in its receiver, and Settle waits for all of them.
-func TestActsInReceivers(t *testing.T) {
+// TestSettle_actsInReceivers: each event leads to the next act in its receiver, and Settle waits for all of them.
+func TestSettle_actsInReceivers(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", SigningOrder: true, Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},

@@ -12,7 +12,7 @@ import (
 )
 
 // A new field that convert.go does not handle fails the test.
-func TestNoFieldIsForgotten(t *testing.T) {
+func TestConvert_everyField(t *testing.T) {
 	for _, c := range []struct {
 		convert any    // a function of one record
 		unread  string // fields of the record that the result does not show
@@ -37,12 +37,14 @@ func TestNoFieldIsForgotten(t *testing.T) {
 		{convert: publicAnswer, unread: "FieldID"},
 		{convert: publicWebhook, unread: "Seq"},
 	} {
-		fieldtest.Check(t, c.convert, c.unread, c.unset, store.DeliveryPending) // the only status with which NextAttemptAt is shown
+		t.Run(c.unread, func(t *testing.T) {
+			fieldtest.Check(t, c.convert, c.unread, c.unset, store.DeliveryPending) // the only status with which NextAttemptAt is shown
+		})
 	}
 }
 
 // The client and the service each have their own statuses.
-func TestStatuses_clientAndServiceAgree(t *testing.T) {
+func TestStatus_clientAndServiceAgree(t *testing.T) {
 	require.Equal(t, convertAll([]signforms.DocumentStatus{
 		signforms.StatusDraft, signforms.StatusPending, signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined,
 		signforms.StatusExpired, signforms.StatusDeleted, signforms.StatusVoid,

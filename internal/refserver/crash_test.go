@@ -30,9 +30,9 @@ func courses() int {
 	return *seeds
 }
 
-// TestAnyOrderOfFatesAndRestarts makes random changes. Each save succeeds, fails, or has an unknown outcome. The test restarts the
+// TestStorage_randomOutcomesAndRestarts makes random changes. Each save succeeds, fails, or has an unknown outcome. The test restarts the
 // server at random. After each change a second server on the saved records must show the same as the running one.
-func TestAnyOrderOfFatesAndRestarts(t *testing.T) {
+func TestStorage_randomOutcomesAndRestarts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(courses()) {
 		synctest.Test(t, func(t *testing.T) {
@@ -166,10 +166,10 @@ func (m *model) change() error {
 	return err
 }
 
-// TestNothingAcknowledgedIsLost cuts off the storage at a random save while many goroutines act and remind. Then it starts a server on
+// TestStorage_acknowledgedChangesAreKept cuts off the storage at a random save while many goroutines act and remind. Then it starts a server on
 // the saved records. Every acknowledged change is there, reminders stay within the limit, and each completed document has exactly one
 // completed event.
-func TestNothingAcknowledgedIsLost(t *testing.T) {
+func TestStorage_acknowledgedChangesAreKept(t *testing.T) {
 	t.Parallel()
 	many := 3 * courses()
 	if testing.Short() {

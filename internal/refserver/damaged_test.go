@@ -29,7 +29,7 @@ func (d *decaying) Blob(ctx context.Context, hash string) ([]byte, error) {
 }
 
 // A file that has changed since it was saved is never served. The error and the log name the document.
-func TestADamagedFileIsNotServed(t *testing.T) {
+func TestFinishedFile_damagedIsNotServed(t *testing.T) {
 	storage, log := &decaying{}, &bytes.Buffer{}
 	finish := func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
 		return append([]byte("%PDF finished "), d.PDF...), nil
@@ -49,7 +49,9 @@ func TestADamagedFileIsNotServed(t *testing.T) {
 
 	storage.decayed.Store(true)
 	for _, path := range []string{"/finished/" + id + ".pdf", "/documents/" + id + ".pdf"} {
-		require.Equal(t, http.StatusServiceUnavailable, get(path), path)
+		t.Run(path, func(t *testing.T) {
+			require.Equal(t, http.StatusServiceUnavailable, get(path))
+		})
 	}
 	for _, read := range []func(context.Context, string) ([]byte, error){srv.DocumentPDF, srv.FinishedPDF} {
 		content, err := read(t.Context(), id)

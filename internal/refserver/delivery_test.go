@@ -35,7 +35,7 @@ func addPair(t *testing.T, srv *servicetest.Server, url string) (hook string, su
 	}
 }
 
-func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
+func TestDelivery_followsTheSchedule(t *testing.T) {
 	r := newReceiver(t, 500, 301, 404, 503, 400, 401, 429, 500, 500)
 	srv, _, submit := newPair(t, &refserver.Options{Start: start, VirtualTimestamps: true}, r.URL)
 	submit()
@@ -68,7 +68,7 @@ func TestAFailedDeliveryFollowsTheSchedule(t *testing.T) {
 	require.Equal(t, "1795176005", r.all()[1].header.Get("x-timestamp"))
 }
 
-func TestMoreThanOneClaimFallsDueAtOnce(t *testing.T) {
+func TestDelivery_manyDueAtOnce(t *testing.T) {
 	t.Parallel()
 	const deliveries = 300 // the sender claims 256 at once
 	r := newReceiver(t, slices.Repeat([]int{500}, deliveries)...)
@@ -83,7 +83,7 @@ func TestMoreThanOneClaimFallsDueAtOnce(t *testing.T) {
 	}
 }
 
-func TestTimestampsFollowTheWallClockByDefault(t *testing.T) {
+func TestDelivery_timestampsFollowTheWallClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -98,7 +98,7 @@ func TestTimestampsFollowTheWallClockByDefault(t *testing.T) {
 	})
 }
 
-func TestRetriesNeedNoAdvanceWhenTimePasses(t *testing.T) {
+func TestDelivery_retriesAsTimePasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -115,7 +115,7 @@ func TestRetriesNeedNoAdvanceWhenTimePasses(t *testing.T) {
 	})
 }
 
-func TestAnAttemptEndsAfterTenSeconds(t *testing.T) {
+func TestDelivery_attemptEndsAfterTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -137,7 +137,7 @@ func TestAnAttemptEndsAfterTenSeconds(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatAdvancesTheClockRunsIntoItsTimeout(t *testing.T) {
+func TestDelivery_receiverAdvancesTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -158,7 +158,7 @@ func TestAReceiverThatAdvancesTheClockRunsIntoItsTimeout(t *testing.T) {
 	})
 }
 
-func TestRedirectsAreNotFollowed(t *testing.T) {
+func TestDelivery_redirectsAreNotFollowed(t *testing.T) {
 	other := newReceiver(t)
 	redirect := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	t.Cleanup(redirect.Close)
@@ -169,7 +169,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	require.Equal(t, 307, srv.Deliveries()[0].Attempts[0].StatusCode)
 }
 
-func TestAnswersAreReadInPart(t *testing.T) {
+func TestDelivery_responsesAreReadInPart(t *testing.T) {
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			if _, err := io.WriteString(w, "more and more "); err != nil {
@@ -186,12 +186,15 @@ func TestAnswersAreReadInPart(t *testing.T) {
 	require.Len(t, d.Attempts[0].Answer, 4096)
 }
 
-func TestADisabledOrDeletedWebhookStopsAtOnce(t *testing.T) {
-	for name, stop := range map[string]func(*servicetest.Server, string) error{
-		"disabled": (*servicetest.Server).DisableWebhook,
-		"deleted":  (*servicetest.Server).DeleteWebhook,
+func TestWebhook_disabledOrDeletedStopsAtOnce(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		stop func(*servicetest.Server, string) error
+	}{
+		{name: "disabled", stop: (*servicetest.Server).DisableWebhook},
+		{name: "deleted", stop: (*servicetest.Server).DeleteWebhook},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := refserver.NewNetwork()
 				defer network.Close()
@@ -206,7 +209,7 @@ func TestADisabledOrDeletedWebhookStopsAtOnce(t *testing.T) {
 				submit()
 				synctest.Wait()
 				start := time.Now()
-				require.NoError(t, stop(srv, hook))
+				require.NoError(t, row.stop(srv, hook))
 				require.NoError(t, srv.Settle(t.Context()))
 				require.Zero(t, time.Since(start), "the attempt under way was broken off")
 				submit()
@@ -221,7 +224,7 @@ func TestADisabledOrDeletedWebhookStopsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWebhookThatIsEnabledAgainGetsNothingOld(t *testing.T) {
+func TestWebhook_enabledAgainGetsNothingOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -247,7 +250,7 @@ func TestAWebhookThatIsEnabledAgainGetsNothingOld(t *testing.T) {
 	})
 }
 
-func TestADisabledWebhookCanBeEnabled(t *testing.T) {
+func TestWebhook_disabledCanBeEnabled(t *testing.T) {
 	r := newReceiver(t)
 	srv, hook, submit := newPair(t, nil, r.URL)
 	require.NoError(t, srv.DisableWebhook(hook))

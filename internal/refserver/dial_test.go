@@ -17,7 +17,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func TestDialWebhookMayRefuseATarget(t *testing.T) {
+func TestOptions_DialWebhook(t *testing.T) {
 	asked := make(chan string, 1)
 	srv := servicetest.Start(t, &refserver.Options{DialWebhook: func(_ context.Context, network, addr string) (net.Conn, error) {
 		asked <- network + " " + addr
@@ -33,7 +33,7 @@ func TestDialWebhookMayRefuseATarget(t *testing.T) {
 }
 
 // A connection without a request may keep a receiver that shuts down open for ever, as with Node's server.close.
-func TestTheServiceHangsUpAnUnusedConnection(t *testing.T) {
+func TestDelivery_closesUnusedConnections(t *testing.T) {
 	t.Parallel()
 	receiver, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package refserver_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -33,8 +34,8 @@ func counts(srv *servicetest.Server) (all []int) {
 	return all
 }
 
-// TestFaultsCountUntilOneHappens asks faults in the order in which they were set.
-func TestFaultsCountUntilOneHappens(t *testing.T) {
+// TestFault_countsUntilOneHappens asks faults in the order in which they were set.
+func TestFault_countsUntilOneHappens(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	srv.Fail(refserver.Fault{Operation: refserver.Send, Status: 500})
 	srv.Fail(refserver.Fault{DocumentID: "0123456789abcdef01234567", Status: 500})
@@ -57,7 +58,7 @@ func TestFaultsCountUntilOneHappens(t *testing.T) {
 }
 
 // A fault with a probability happens to about as many requests, the same ones with the same seed.
-func TestFaultsHappenByChance(t *testing.T) {
+func TestFault_probability(t *testing.T) {
 	var before []int
 	for range 2 {
 		srv := servicetest.Start(t, &refserver.Options{Seed: 7})
@@ -75,37 +76,43 @@ func TestFaultsHappenByChance(t *testing.T) {
 	}
 }
 
-func TestFaultsThatDoNothingAreRefused(t *testing.T) {
+func TestFault_withoutEffectIsRefused(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	for _, f := range []refserver.Fault{{}, {Operation: refserver.Send, Times: 2}, {AfterWork: true}} {
-		_, err := srv.Server.Fail(f)
-		require.ErrorIs(t, err, refserver.ErrInvalid, "%+v", f)
+		t.Run(fmt.Sprint(f), func(t *testing.T) {
+			_, err := srv.Server.Fail(f)
+			require.ErrorIs(t, err, refserver.ErrInvalid, "%+v", f)
+		})
 	}
 	for _, f := range []refserver.WebhookFault{{Times: 2}, {Delay: time.Hour, Secret: "another"}} {
-		_, err := srv.Server.FailWebhooks(f)
-		require.ErrorIs(t, err, refserver.ErrInvalid, "%+v", f)
+		t.Run(fmt.Sprint(f), func(t *testing.T) {
+			_, err := srv.Server.FailWebhooks(f)
+			require.ErrorIs(t, err, refserver.ErrInvalid, "%+v", f)
+		})
 	}
 }
 
 // What was delayed is sent as it is, whether its fault is still there or not.
-func TestADelayedDeliveryIsGenuine(t *testing.T) {
+func TestWebhookFault_delayedDeliveryIsGenuine(t *testing.T) {
 	for _, taken := range []bool{false, true} {
-		r := newReceiver(t)
-		srv, _, submit := newPair(t, &refserver.Options{Start: start, VirtualTimestamps: true}, r.URL)
-		remove := srv.FailWebhooks(refserver.WebhookFault{Delay: time.Hour})
-		submit()
-		require.NoError(t, srv.Settle(t.Context()))
-		require.Empty(t, r.all())
-		if taken {
-			remove()
-		}
-		srv.Advance(time.Hour)
-		require.Len(t, r.all(), 1)
-		require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+		t.Run(fmt.Sprint(taken), func(t *testing.T) {
+			r := newReceiver(t)
+			srv, _, submit := newPair(t, &refserver.Options{Start: start, VirtualTimestamps: true}, r.URL)
+			remove := srv.FailWebhooks(refserver.WebhookFault{Delay: time.Hour})
+			submit()
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Empty(t, r.all())
+			if taken {
+				remove()
+			}
+			srv.Advance(time.Hour)
+			require.Len(t, r.all(), 1)
+			require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+		})
 	}
 }
 
-func TestAFaultIsShownAsJSON(t *testing.T) {
+func TestFault_JSON(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	srv.Fail(refserver.Fault{Operation: refserver.Send, Times: 2, Latency: 5 * time.Second, Status: 503})
 	srv.FailWebhooks(refserver.WebhookFault{Secret: "a guess", Shift: -time.Hour})

@@ -13,29 +13,36 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestFaultsThatCouldNeverHappenAreRefused: a fault that can never match is refused, such as one with a mistyped id.
-func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
+// TestFault_thatMatchesNothingIsRefused: a fault that can never match is refused, such as one with a mistyped id.
+func TestFault_thatMatchesNothingIsRefused(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	document := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	for _, id := range []string{"lease", document[1:], document + "0", "0123456789abcdef0123456g"} {
-		_, err := srv.Server.Fail(refserver.Fault{DocumentID: id, Status: 503})
-		require.ErrorIs(t, err, refserver.ErrInvalid, id)
-		require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
-		_, err = srv.Server.FailWebhooks(refserver.WebhookFault{DocumentID: id, Drop: true})
-		require.ErrorIs(t, err, refserver.ErrInvalid, id)
-		require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
+		t.Run(id, func(t *testing.T) {
+			_, err := srv.Server.Fail(refserver.Fault{DocumentID: id, Status: 503})
+			require.ErrorIs(t, err, refserver.ErrInvalid)
+			require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
+			_, err = srv.Server.FailWebhooks(refserver.WebhookFault{DocumentID: id, Drop: true})
+			require.ErrorIs(t, err, refserver.ErrInvalid)
+			require.ErrorContains(t, err, "is a UUID or has 24 hexadecimal digits")
+		})
 	}
 	_, err := srv.Server.FailWebhooks(refserver.WebhookFault{WebhookID: document, Drop: true})
 	require.ErrorIs(t, err, refserver.ErrInvalid)
 	require.ErrorContains(t, err, "add the webhook first")
 	forms := srv.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.FormResponse})
-	for says, f := range map[string]refserver.WebhookFault{
-		"Shift: 1.5s is not a whole number of seconds":                {Shift: 1500 * time.Millisecond},
-		`EventType: "new_signature_pdf_completed" is never delivered`: {WebhookID: forms, EventType: "new_signature_pdf_completed", Drop: true},
+	for _, row := range []struct {
+		says string
+		f    refserver.WebhookFault
+	}{
+		{says: "Shift: 1.5s is not a whole number of seconds", f: refserver.WebhookFault{Shift: 1500 * time.Millisecond}},
+		{says: `EventType: "new_signature_pdf_completed" is never delivered`, f: refserver.WebhookFault{WebhookID: forms, EventType: "new_signature_pdf_completed", Drop: true}},
 	} {
-		_, err := srv.Server.FailWebhooks(f)
-		require.ErrorIs(t, err, refserver.ErrInvalid)
-		require.ErrorContains(t, err, says)
+		t.Run(row.says, func(t *testing.T) {
+			_, err := srv.Server.FailWebhooks(row.f)
+			require.ErrorIs(t, err, refserver.ErrInvalid)
+			require.ErrorContains(t, err, row.says)
+		})
 	}
 	precise := servicetest.Start(t, &refserver.Options{Profile: refserver.Profile{Timestamps: refserver.UnixMilliseconds}})
 	precise.FailWebhooks(refserver.WebhookFault{Shift: 1500 * time.Millisecond})
@@ -51,8 +58,8 @@ func TestFaultsThatCouldNeverHappenAreRefused(t *testing.T) {
 	require.Empty(t, srv.Faults())
 }
 
-// TestFaultsMayNameWhatIsNotThereYet: a fault may name a document that does not exist yet, and requests may name any id.
-func TestFaultsMayNameWhatIsNotThereYet(t *testing.T) {
+// TestFault_mayNameFutureRecords: a fault may name a document that does not exist yet, and requests may name any id.
+func TestFault_mayNameFutureRecords(t *testing.T) {
 	const unknown, unknownResponse = "0D8E3A4C-5B1F-4C7E-9A55-2F6F1F0C9D11", "0123456789ABCDEF01234567"
 	srv := servicetest.Start(t, nil)
 	hook := srv.AddWebhook(refserver.Webhook{URL: "http://127.0.0.1:1", Event: refserver.SignatureCompleted})

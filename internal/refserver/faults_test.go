@@ -42,7 +42,7 @@ func requireFaultsHappen(t *testing.T, srv *servicetest.Server) {
 	})
 }
 
-func TestFaultsChangeTheAnswer(t *testing.T) {
+func TestFault_changesTheResponse(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	requireFaultsHappen(t, srv)
 	srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
@@ -100,17 +100,17 @@ func TestFaultsChangeTheAnswer(t *testing.T) {
 	require.Equal(t, 7, notes, "the request log tells which requests met a fault")
 }
 
-func TestFaultsBeforeAndAfterTheWork(t *testing.T) {
+func TestFault_beforeAndAfterTheWork(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	for _, c := range []struct {
 		fault refserver.Fault
 		done  bool
 	}{
-		{refserver.Fault{Reset: true}, false},
-		{refserver.Fault{Reset: true, AfterWork: true}, true},
-		{refserver.Fault{Status: 503}, false},
-		{refserver.Fault{Status: 503, AfterWork: true}, true},
-		{refserver.Fault{Cut: 5}, true},
+		{fault: refserver.Fault{Reset: true}, done: false},
+		{fault: refserver.Fault{Reset: true, AfterWork: true}, done: true},
+		{fault: refserver.Fault{Status: 503}, done: false},
+		{fault: refserver.Fault{Status: 503, AfterWork: true}, done: true},
+		{fault: refserver.Fault{Cut: 5}, done: true},
 	} {
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 		c.fault.Operation, c.fault.DocumentID = refserver.VoidDocument, doc
@@ -132,39 +132,41 @@ func TestFaultsBeforeAndAfterTheWork(t *testing.T) {
 	}
 }
 
-func TestFaultsOnTheNthMatch(t *testing.T) {
+func TestFault_nthMatch(t *testing.T) {
 	for _, c := range []struct {
 		fault refserver.Fault
 		want  string // a letter per request: x for a fault
 	}{
-		{refserver.Fault{}, "xxxxxx"},
-		{refserver.Fault{Nth: 1}, "x....."},
-		{refserver.Fault{Nth: 3}, "..x..."},
-		{refserver.Fault{Times: 2}, "xx...."},
-		{refserver.Fault{Nth: 2, Times: 3}, ".xxx.."},
-		{refserver.Fault{Operation: refserver.SendReminder}, "......"},
-		{refserver.Fault{DocumentID: "0b4aa1dd-0000-4000-8000-000000000000"}, "......"},
-		{refserver.Fault{Probability: 1}, "xxxxxx"},
-		{refserver.Fault{Probability: 1e-12}, "......"},
+		{fault: refserver.Fault{}, want: "xxxxxx"},
+		{fault: refserver.Fault{Nth: 1}, want: "x....."},
+		{fault: refserver.Fault{Nth: 3}, want: "..x..."},
+		{fault: refserver.Fault{Times: 2}, want: "xx...."},
+		{fault: refserver.Fault{Nth: 2, Times: 3}, want: ".xxx.."},
+		{fault: refserver.Fault{Operation: refserver.SendReminder}, want: "......"},
+		{fault: refserver.Fault{DocumentID: "0b4aa1dd-0000-4000-8000-000000000000"}, want: "......"},
+		{fault: refserver.Fault{Probability: 1}, want: "xxxxxx"},
+		{fault: refserver.Fault{Probability: 1e-12}, want: "......"},
 	} {
-		srv := servicetest.Start(t, nil)
-		c.fault.Status = 500
-		srv.Fail(c.fault)
-		got := ""
-		for range 6 {
-			resp, _, err := list(srv, "")
-			require.NoError(t, err)
-			if resp.StatusCode == 500 {
-				got += "x"
-			} else {
-				got += "."
+		t.Run(c.want, func(t *testing.T) {
+			srv := servicetest.Start(t, nil)
+			c.fault.Status = 500
+			srv.Fail(c.fault)
+			got := ""
+			for range 6 {
+				resp, _, err := list(srv, "")
+				require.NoError(t, err)
+				if resp.StatusCode == 500 {
+					got += "x"
+				} else {
+					got += "."
+				}
 			}
-		}
-		require.Equal(t, c.want, got, "%+v", c.fault)
+			require.Equal(t, c.want, got, "%+v", c.fault)
+		})
 	}
 }
 
-func TestProbableFaultsFollowTheSeed(t *testing.T) {
+func TestFault_probabilityFollowsTheSeed(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, before ...refserver.Fault) (pattern string) {
 		srv := servicetest.Start(t, &refserver.Options{Seed: seed})
@@ -187,7 +189,7 @@ func TestProbableFaultsFollowTheSeed(t *testing.T) {
 	require.Less(t, strings.Count(first, "5"), 48)
 }
 
-func TestSlowAnswers(t *testing.T) {
+func TestFault_slowResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -204,7 +206,7 @@ func TestSlowAnswers(t *testing.T) {
 	})
 }
 
-func TestAnImpatientClientDoesNotStopTheWork(t *testing.T) {
+func TestFault_clientHangsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()

@@ -32,14 +32,16 @@ func offer(t *testing.T, srv *servicetest.Server) (template string, sent *signfo
 	return template, sent
 }
 
-func TestSigningFillsInTheFields(t *testing.T) {
+func TestSign_fillsInTheFields(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	r := newReceiver(t)
 	srv.AddWebhook(refserver.Webhook{URL: r.URL, Event: refserver.TemplateResponse})
 	template, sent := offer(t, srv)
 	for _, id := range []string{template, sent.DocumentID} {
-		_, body := get(t, srv, srv.URL+"/documents/"+id+".pdf")
-		require.Equal(t, "%PDF-1.4 offer", body)
+		t.Run(id, func(t *testing.T) {
+			_, body := get(t, srv, srv.URL+"/documents/"+id+".pdf")
+			require.Equal(t, "%PDF-1.4 offer", body)
+		})
 	}
 	ann := srv.Signer(sent.DocumentID, "ann@example.com").From(refserver.Origin{IP: "203.0.113.7", UserAgent: "browser"})
 	require.EqualError(t, ann.Sign(), `fields: "Signature" must be filled in`)
@@ -55,7 +57,7 @@ func TestSigningFillsInTheFields(t *testing.T) {
 	require.Empty(t, trail[0].IP, "the author's acts are the API's")
 }
 
-func TestSigningLinkAsksForTheFields(t *testing.T) {
+func TestSign_linkAsksForTheFields(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	_, sent := offer(t, srv)
 	link := string(sent.Signers[0].SentURL)
@@ -83,7 +85,7 @@ func TestSigningLinkAsksForTheFields(t *testing.T) {
 	require.True(t, strings.HasPrefix(trail[len(trail)-1].UserAgent, "Go-http-client"))
 }
 
-func TestFormsHaveKindsOfQuestions(t *testing.T) {
+func TestForm_kindsOfQuestions(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	form := srv.AddForm(refserver.Form{Title: "Order", Fields: []refserver.Field{
 		{Question: "Size", Kind: refserver.ChoiceQuestion, Choices: []string{"S", "L"}, Required: true},
@@ -96,7 +98,7 @@ func TestFormsHaveKindsOfQuestions(t *testing.T) {
 	require.Equal(t, "192.0.2.1", trail[len(trail)-1].IP)
 }
 
-func TestDocumentsHaveFieldsOfTheirSigners(t *testing.T) {
+func TestAddDocument_fieldsOfItsSigners(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", PDF: []byte("%PDF-1.4 lease"), Signers: []refserver.Signer{{Email: "ann@example.com"}},

@@ -12,8 +12,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestFindersAgainstWholeLogs asks for parts of the logs at random, and compares each answer with one made from the whole log.
-func TestFindersAgainstWholeLogs(t *testing.T) {
+// TestFind_againstWholeLogs asks for parts of the logs at random, and compares each answer with one made from the whole log.
+func TestFind_againstWholeLogs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	manyEvents(t, srv)
@@ -59,8 +59,8 @@ func requirePage[T any](t *testing.T, all []T, find func(func(T) bool, int, int)
 	}
 }
 
-// TestCounts compares the numbers with what there is.
-func TestCounts(t *testing.T) {
+// TestCounts_equalTheRecords compares the numbers with what there is.
+func TestCounts_equalTheRecords(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	require.Zero(t, srv.Counts().Documents)
 	manyEvents(t, srv)

@@ -49,9 +49,9 @@ func finishes(srv *servicetest.Server, doc string) (notes []string) {
 	return notes
 }
 
-// TestTheFinishedFileIsMadeAtItsFirstGET: the event has its URL at once. Nothing but a GET makes it; many at once make it once, and
+// TestFinishedFile_madeAtTheFirstGET: the event has its URL at once. Nothing but a GET makes it; many at once make it once, and
 // it is the same for ever.
-func TestTheFinishedFileIsMadeAtItsFirstGET(t *testing.T) {
+func TestFinishedFile_madeAtTheFirstGET(t *testing.T) {
 	endpoint, storage, calls := newReceiver(t), &memory{}, new(atomic.Int32)
 	goOn := make(chan struct{})
 	opts := refserver.Options{Start: start, Storage: storage, Finish: func(_ context.Context, d refserver.DocumentState) ([]byte, error) {
@@ -92,40 +92,45 @@ func TestTheFinishedFileIsMadeAtItsFirstGET(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 }
 
-// TestAFinishedFileThatCannotBeMade is a 503 with the reason in the audit trail, once, and the next GET tries again.
-func TestAFinishedFileThatCannotBeMade(t *testing.T) {
+// TestFinishedFile_cannotBeMade is a 503 with the reason in the audit trail, once, and the next GET tries again.
+func TestFinishedFile_cannotBeMade(t *testing.T) {
 	long := "no " + strings.Repeat("paper", 1000)
-	for why, fail := range map[string]func() ([]byte, error){
-		long:                func() ([]byte, error) { return []byte("half a file"), errors.New(long) },
-		"panic: no paper":   func() ([]byte, error) { panic("no paper") },
-		"the file is empty": func() ([]byte, error) { return nil, nil },
+	for _, row := range []struct {
+		why  string
+		fail func() ([]byte, error)
+	}{
+		{why: long, fail: func() ([]byte, error) { return []byte("half a file"), errors.New(long) }},
+		{why: "panic: no paper", fail: func() ([]byte, error) { panic("no paper") }},
+		{why: "the file is empty", fail: func() ([]byte, error) { return nil, nil }},
 	} {
-		works := new(atomic.Bool)
-		srv := servicetest.Start(t, &refserver.Options{Start: start, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
-			if works.Load() {
-				return []byte("%PDF-finished"), nil
+		t.Run(row.why, func(t *testing.T) {
+			works := new(atomic.Bool)
+			srv := servicetest.Start(t, &refserver.Options{Start: start, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
+				if works.Load() {
+					return []byte("%PDF-finished"), nil
+				}
+				return row.fail()
+			}})
+			doc := signedLease(t, srv, newReceiver(t).URL)
+			for range 3 {
+				status, _ := getFinished(t, srv, http.MethodGet, doc)
+				require.Equal(t, http.StatusServiceUnavailable, status)
 			}
-			return fail()
-		}})
-		doc := signedLease(t, srv, newReceiver(t).URL)
-		for range 3 {
+			_, err := srv.FinishedPDF(t.Context(), doc)
+			require.ErrorIs(t, err, refserver.ErrNotMade)
+			notes := finishes(srv, doc)
+			require.Len(t, notes, 1)
+			require.Contains(t, notes[0], "the finished file could not be made: "+row.why[:9])
+			require.Less(t, len(notes[0]), 400, "a long reason is cut")
+			works.Store(true)
 			status, _ := getFinished(t, srv, http.MethodGet, doc)
-			require.Equal(t, http.StatusServiceUnavailable, status)
-		}
-		_, err := srv.FinishedPDF(t.Context(), doc)
-		require.ErrorIs(t, err, refserver.ErrNotMade)
-		notes := finishes(srv, doc)
-		require.Len(t, notes, 1)
-		require.Contains(t, notes[0], "the finished file could not be made: "+why[:9])
-		require.Less(t, len(notes[0]), 400, "a long reason is cut")
-		works.Store(true)
-		status, _ := getFinished(t, srv, http.MethodGet, doc)
-		require.Equal(t, http.StatusOK, status)
+			require.Equal(t, http.StatusOK, status)
+		})
 	}
 }
 
-// TestAFinishedFileThatCannotBeSavedIsNotServed: it would be another one the next time.
-func TestAFinishedFileThatCannotBeSavedIsNotServed(t *testing.T) {
+// TestFinishedFile_cannotBeSaved: it would be another one the next time.
+func TestFinishedFile_cannotBeSaved(t *testing.T) {
 	storage := newFated()
 	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 		return []byte("%PDF-finished"), nil
@@ -141,8 +146,8 @@ func TestAFinishedFileThatCannotBeSavedIsNotServed(t *testing.T) {
 	require.Equal(t, "%PDF-finished", content)
 }
 
-// TestACallThatHangsIsGivenUp after 20 seconds, and when the server closes.
-func TestACallThatHangsIsGivenUp(t *testing.T) {
+// TestFinishedFile_callHangs after 20 seconds, and when the server closes.
+func TestFinishedFile_callHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, release := refserver.NewNetwork(), make(chan struct{})
 		defer network.Close()

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew")
 
-// TestSeededServersRepeatThemselves compares everything that a run shows with an earlier run.
-func TestSeededServersRepeatThemselves(t *testing.T) {
+// TestOptions_Seed compares everything that a run shows with an earlier run.
+func TestOptions_Seed(t *testing.T) {
 	got := goldenRun(t)
 	const file = "testdata/golden.txt"
 	if *update {

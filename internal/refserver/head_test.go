@@ -10,18 +10,23 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestHeadViewsNothing: programs that check links in mail ask with HEAD. That is no view, and fires no webhook.
-func TestHeadViewsNothing(t *testing.T) {
+// TestSigningLink_HEADIsNoView: programs that check links in mail ask with HEAD. That is no view, and fires no webhook.
+func TestSigningLink_HEADIsNoView(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	hook := newReceiver(t)
 	srv.AddWebhook(refserver.Webhook{URL: hook.URL, Event: refserver.SignatureCompleted})
 	srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	link := string(srv.Messages()[0].Link)
-	for method, want := range map[string]int{link: 200, srv.URL + "/sign/none": 404} {
-		answer, err := srv.HTTPClient().Head(method)
-		require.NoError(t, err)
-		require.NoError(t, answer.Body.Close())
-		require.Equal(t, want, answer.StatusCode)
+	for _, row := range []struct {
+		method string
+		want   int
+	}{{method: link, want: 200}, {method: srv.URL + "/sign/none", want: 404}} {
+		t.Run(row.method, func(t *testing.T) {
+			answer, err := srv.HTTPClient().Head(row.method)
+			require.NoError(t, err)
+			require.NoError(t, answer.Body.Close())
+			require.Equal(t, row.want, answer.StatusCode)
+		})
 	}
 	require.NoError(t, srv.Settle(t.Context()))
 	require.Empty(t, hook.all())

@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestKeepEverything: a bound of Keep may be as large as an int can be.
-func TestKeepEverything(t *testing.T) {
+// TestOptions_Keep_everything: a bound of Keep may be as large as an int can be.
+func TestOptions_Keep_everything(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{
 		Start: start, Keep: refserver.Keep{Requests: math.MaxInt, Deliveries: math.MaxInt, Messages: math.MaxInt, Audit: math.MaxInt},
 	})

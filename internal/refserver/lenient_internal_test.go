@@ -10,8 +10,8 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// TestSpellingsOfTheDescription: the service takes them and says so.
-func TestSpellingsOfTheDescription(t *testing.T) {
+// TestAPI_spellingsOfTheDescription: the service takes them and says so.
+func TestAPI_spellingsOfTheDescription(t *testing.T) {
 	ask := func(w *world, method, path, body string) (int, Request) {
 		req, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
 		require.NoError(t, err)
@@ -45,13 +45,15 @@ func TestSpellingsOfTheDescription(t *testing.T) {
 			notes: []string{`ignored body field "receivers"`}},
 		{method: "HEAD", path: "/get-documents", body: none, notes: []string{"answered HEAD as GET"}},
 	} {
-		w := newWorld(t, signforms.OpListDocuments, signforms.Endpoint{})
-		status, r := ask(w, c.method, c.path, c.body(w))
-		require.Equal(t, http.StatusOK, status, c.path)
-		require.Equal(t, c.notes, r.Notes, c.path)
-		for _, note := range c.notes {
-			require.Contains(t, r.String(), note)
-		}
+		t.Run(c.method, func(t *testing.T) {
+			w := newWorld(t, signforms.OpListDocuments, signforms.Endpoint{})
+			status, r := ask(w, c.method, c.path, c.body(w))
+			require.Equal(t, http.StatusOK, status, c.path)
+			require.Equal(t, c.notes, r.Notes, c.path)
+			for _, note := range c.notes {
+				require.Contains(t, r.String(), note)
+			}
+		})
 	}
 	w := newWorld(t, signforms.OpListDocuments, signforms.Endpoint{})
 	_, r := ask(w, "POST", "/void-document", `{"documentId":"`+w.documents[0]+`","receivers":[]}`)

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func TestTheRequestLogTellsWhatWasSentAndWhatRefusedIt(t *testing.T) {
+func TestRequestLog_requestsAndRefusals(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	req, err := http.NewRequest("POST", srv.URL+"/send-reminder?documentType=PDF", strings.NewReader(`{"documentID":"private"}`))
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestTheRequestLogTellsWhatWasSentAndWhatRefusedIt(t *testing.T) {
 		`ignored body field "documentID" (did you mean documentId?)`, r.String())
 }
 
-func TestADeliveryGoesThroughItsStatuses(t *testing.T) {
+func TestDelivery_statuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -69,7 +69,7 @@ func TestADeliveryGoesThroughItsStatuses(t *testing.T) {
 	})
 }
 
-func TestAuthorsGetMail(t *testing.T) {
+func TestMail_toAuthors(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", AuthorEmail: "olga@example.com", Signers: []refserver.Signer{{Email: "ann@example.com"}},
@@ -87,18 +87,20 @@ func TestAuthorsGetMail(t *testing.T) {
 	require.Equal(t, "2026-11-20T12:00:00Z invitation about "+doc, srv.Messages()[0].String())
 }
 
-func TestRecordsWithoutAnAuthorHaveOne(t *testing.T) {
+func TestServer_defaultAuthor(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	for _, kind := range []string{"PDF", "PDF_TEMPLATE"} {
-		_, body, err := list(srv, "?documentType="+kind)
-		require.NoError(t, err)
-		require.Contains(t, body, `"authorEmail":"author@example.com"`)
+		t.Run(kind, func(t *testing.T) {
+			_, body, err := list(srv, "?documentType="+kind)
+			require.NoError(t, err)
+			require.Contains(t, body, `"authorEmail":"author@example.com"`)
+		})
 	}
 }
 
-func TestAFaultOfOneWebhookLeavesTheOthersAlone(t *testing.T) {
+func TestWebhookFault_ofOneWebhook(t *testing.T) {
 	r, other := newReceiver(t), newReceiver(t)
 	srv, hook, submit := newPair(t, nil, r.URL)
 	srv.AddWebhook(refserver.Webhook{URL: other.URL, Event: refserver.FormResponse})

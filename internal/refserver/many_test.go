@@ -16,8 +16,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestServersLeaveNothingBehind runs many servers at a time, each with a client and a webhook.
-func TestServersLeaveNothingBehind(t *testing.T) {
+// TestServer_leavesNothingBehind runs many servers at a time, each with a client and a webhook.
+func TestServer_leavesNothingBehind(t *testing.T) {
 	const servers = 50
 	r := newReceiver(t)
 	http.DefaultClient.CloseIdleConnections()

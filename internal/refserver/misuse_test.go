@@ -19,7 +19,7 @@ func requireRefused(t *testing.T, calls map[string]func(*refserver.Server) error
 	}
 }
 
-func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
+func TestServer_addPanicsWithAReason(t *testing.T) {
 	type (
 		server   = refserver.Server
 		template = refserver.Template
@@ -64,7 +64,7 @@ func TestWhatCannotBeAddedPanicsWithAReason(t *testing.T) {
 	})
 }
 
-func TestWebhooksThatCannotBeAreRefused(t *testing.T) {
+func TestAddWebhook_refused(t *testing.T) {
 	type server = refserver.Server
 	type hook = refserver.Webhook
 	const url, id = "http://a.test", "a2b0c1d4-0000-4000-8000-000000000000"
@@ -84,17 +84,19 @@ func TestWebhooksThatCannotBeAreRefused(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	template := srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}})
 	created := sendTemplate(t, srv, template, "Buyer", "ann@example.com")
-	for document, want := range map[string]string{
-		template: `"` + template + `" is a template, and a webhook for this event tracks PDF documents`,
-		created:  `"` + created + `" is a document from a template: track the template, with the event new_template_response`,
+	for _, row := range []struct{ document, want string }{
+		{document: template, want: `"` + template + `" is a template, and a webhook for this event tracks PDF documents`},
+		{document: created, want: `"` + created + `" is a document from a template: track the template, with the event new_template_response`},
 	} {
-		pdf := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
-		_, err := srv.Server.AddWebhook(hook{URL: url, Event: refserver.SignatureCompleted, Documents: []string{pdf, document}})
-		require.EqualError(t, err, "Documents[1]: "+want)
+		t.Run(row.document, func(t *testing.T) {
+			pdf := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
+			_, err := srv.Server.AddWebhook(hook{URL: url, Event: refserver.SignatureCompleted, Documents: []string{pdf, row.document}})
+			require.EqualError(t, err, "Documents[1]: "+row.want)
+		})
 	}
 }
 
-func TestFaultsThatCannotBeAreRefused(t *testing.T) {
+func TestAddFault_refused(t *testing.T) {
 	type server = refserver.Server
 	type fault = refserver.Fault
 	type webhookFault = refserver.WebhookFault

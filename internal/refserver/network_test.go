@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNetworkServesInsideABubble(t *testing.T) {
+func TestNetwork_insideABubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := NewNetwork()
 		url := network.Serve("echo.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func TestNetworkServesInsideABubble(t *testing.T) {
 	})
 }
 
-func TestNetworkCloseEndsWhatIsUnderWay(t *testing.T) {
+func TestNetwork_closeEndsConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := NewNetwork()
 		url := network.Serve("slow.test", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,7 +62,7 @@ func TestNetworkCloseEndsWhatIsUnderWay(t *testing.T) {
 	}) // the bubble itself fails the test when a goroutine is left
 }
 
-func TestNetworkDialEndsWithItsContext(t *testing.T) {
+func TestNetwork_dialEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := NewNetwork()
 		defer network.Close()

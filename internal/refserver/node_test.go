@@ -2,6 +2,7 @@ package refserver_test
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -41,7 +42,7 @@ func startNode(t *testing.T, secret string) string {
 	return "http://127.0.0.1:" + strings.TrimSpace(port)
 }
 
-func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
+func TestDelivery_verifiedByJavaScript(t *testing.T) {
 	t.Parallel()
 	srv := servicetest.Start(t, nil)
 	url := startNode(t, srv.WebhookSecret)
@@ -59,8 +60,10 @@ func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
 	require.NoError(t, err)
 	created := sendTemplate(t, srv, template, awkward, "ben@example.com")
 	for _, signer := range []refserver.Actor{srv.Signer(pdf, "ann@example.com"), srv.Signer(created, "ben@example.com")} {
-		require.NoError(t, signer.View())
-		require.NoError(t, signer.Sign(refserver.FieldValue{Kind: "contact_field", Page: 2, Label: awkward, Value: awkward}))
+		t.Run(fmt.Sprint(signer), func(t *testing.T) {
+			require.NoError(t, signer.View())
+			require.NoError(t, signer.Sign(refserver.FieldValue{Kind: "contact_field", Page: 2, Label: awkward, Value: awkward}))
+		})
 	}
 	for _, hook := range hooks {
 		srv.TestWebhook(hook)
@@ -74,7 +77,7 @@ func TestJavaScriptAcceptsEveryDelivery(t *testing.T) {
 	}
 }
 
-func TestJavaScriptRefusesAnotherSecret(t *testing.T) {
+func TestDelivery_otherSecretInJavaScript(t *testing.T) {
 	t.Parallel()
 	srv := servicetest.Start(t, nil)
 	hook := srv.AddWebhook(refserver.Webhook{URL: startNode(t, "another secret"), Event: refserver.FormResponse})

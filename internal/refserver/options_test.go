@@ -2,6 +2,7 @@ package refserver_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"syscall"
@@ -15,54 +16,65 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func TestWrongOptionsAreRefused(t *testing.T) {
-	for want, opts := range map[string]refserver.Options{
-		"Options.ReminderLimit: Requests -1 and Window 15m0s must be more than 0, or 0 for the default": {ReminderLimit: refserver.ReminderLimit{Requests: -1}},
-		"Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com":           {PublicURL: "sandbox.example.com"},
-		"Options.WebhookSecret: must hold visible ASCII characters and no spaces":                       {WebhookSecret: "a secret"},
-		"Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number":      {Keep: refserver.Keep{Deliveries: -1}},
-		"Options.Profile.Timestamps: 7 is not one of its constants, which end at 2":                     {Profile: refserver.Profile{Timestamps: 7}},
-		"Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default":                           {Profile: refserver.Profile{PageSize: -1}},
-		"Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default":                    {Profile: refserver.Profile{RefusalStatus: 200}},
-		"Options.Profile.MaxLimit: -1 is not 1 or more, or 0 for the default":                           {Profile: refserver.Profile{MaxLimit: -1}},
-		"Options.Profile.KeyStatus: 500 is not 400 to 499, or 0 for the default":                        {Profile: refserver.Profile{KeyStatus: 500}},
-		"Options.Start: 1969-12-31 is not from 1970-01-01 to 2262-04-11":                                {Start: time.Unix(-1, 0).UTC()},
-		"Options.Start: 2262-04-12 is not from 1970-01-01 to 2262-04-11":                                {Start: time.Date(2262, 4, 12, 0, 0, 0, 0, time.UTC)},
+func TestOptions_invalid(t *testing.T) {
+	for _, row := range []struct {
+		want string
+		opts refserver.Options
+	}{
+		{want: "Options.ReminderLimit: Requests -1 and Window 15m0s must be more than 0, or 0 for the default", opts: refserver.Options{ReminderLimit: refserver.ReminderLimit{Requests: -1}}},
+		{want: "Options.PublicURL: \"sandbox.example.com\" must be like https://sandbox.example.com", opts: refserver.Options{PublicURL: "sandbox.example.com"}},
+		{want: "Options.WebhookSecret: must hold visible ASCII characters and no spaces", opts: refserver.Options{WebhookSecret: "a secret"}},
+		{want: "Options.Keep: {Requests:0 Deliveries:-1 Messages:0 Audit:0} must hold no negative number", opts: refserver.Options{Keep: refserver.Keep{Deliveries: -1}}},
+		{want: "Options.Profile.Timestamps: 7 is not one of its constants, which end at 2", opts: refserver.Options{Profile: refserver.Profile{Timestamps: 7}}},
+		{want: "Options.Profile.PageSize: -1 is not 1 or more, or 0 for the default", opts: refserver.Options{Profile: refserver.Profile{PageSize: -1}}},
+		{want: "Options.Profile.RefusalStatus: 200 is not 400 to 499, or 0 for the default", opts: refserver.Options{Profile: refserver.Profile{RefusalStatus: 200}}},
+		{want: "Options.Profile.MaxLimit: -1 is not 1 or more, or 0 for the default", opts: refserver.Options{Profile: refserver.Profile{MaxLimit: -1}}},
+		{want: "Options.Profile.KeyStatus: 500 is not 400 to 499, or 0 for the default", opts: refserver.Options{Profile: refserver.Profile{KeyStatus: 500}}},
+		{want: "Options.Start: 1969-12-31 is not from 1970-01-01 to 2262-04-11", opts: refserver.Options{Start: time.Unix(-1, 0).UTC()}},
+		{want: "Options.Start: 2262-04-12 is not from 1970-01-01 to 2262-04-11", opts: refserver.Options{Start: time.Date(2262, 4, 12, 0, 0, 0, 0, time.UTC)}},
 	} {
-		_, err := refserver.Start(&opts)
-		require.EqualError(t, err, want)
+		t.Run(row.want, func(t *testing.T) {
+			_, err := refserver.Start(&row.opts)
+			require.EqualError(t, err, row.want)
+		})
 	}
 }
 
-func TestTimestampFormats(t *testing.T) {
+func TestOptions_timestampFormats(t *testing.T) {
 	start := time.Date(2026, 11, 20, 12, 0, 0, 7_000_000, time.UTC)
-	for format, want := range map[refserver.TimestampFormat]string{
-		refserver.UnixSeconds:      "1795176000",
-		refserver.UnixMilliseconds: "1795176000007",
-		refserver.RFC3339:          "2026-11-20T12:00:00.007Z",
+	for _, row := range []struct {
+		format refserver.TimestampFormat
+		want   string
+	}{
+		{format: refserver.UnixSeconds, want: "1795176000"},
+		{format: refserver.UnixMilliseconds, want: "1795176000007"},
+		{format: refserver.RFC3339, want: "2026-11-20T12:00:00.007Z"},
 	} {
-		r := newReceiver(t)
-		srv, _, submit := newPair(t, &refserver.Options{
-			Start: start, VirtualTimestamps: true, Profile: refserver.Profile{Timestamps: format},
-		}, r.URL)
-		submit()
-		require.NoError(t, srv.Settle(t.Context()))
-		require.Equal(t, want, r.all()[0].header.Get("x-timestamp"))
-		require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+		t.Run(fmt.Sprint(row.format), func(t *testing.T) {
+			r := newReceiver(t)
+			srv, _, submit := newPair(t, &refserver.Options{
+				Start: start, VirtualTimestamps: true, Profile: refserver.Profile{Timestamps: row.format},
+			}, r.URL)
+			submit()
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Equal(t, row.want, r.all()[0].header.Get("x-timestamp"))
+			require.True(t, r.all()[0].genuine(srv.WebhookSecret))
+		})
 	}
 }
 
-func TestReminderLimits(t *testing.T) {
-	for name, c := range map[string]struct {
+func TestOptions_reminderLimits(t *testing.T) {
+	for _, c := range []struct {
+		name     string
 		limit    refserver.ReminderLimit
 		advances []time.Duration // before each further reminder
 		want     []int
 	}{
-		"documented": {limit: refserver.ReminderLimit{}, advances: make([]time.Duration, 5), want: []int{200, 200, 200, 200, 200, 429}},
-		"one a second": {limit: refserver.ReminderLimit{Requests: 1, Window: time.Second},
+		{name: "documented", limit: refserver.ReminderLimit{}, advances: make([]time.Duration, 5), want: []int{200, 200, 200, 200, 200, 429}},
+		{name: "one a second", limit: refserver.ReminderLimit{Requests: 1, Window: time.Second},
 			advances: []time.Duration{999 * time.Millisecond, time.Millisecond}, want: []int{200, 429, 200}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			srv := servicetest.Start(t, &refserver.Options{ReminderLimit: c.limit, Start: start})
 			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 			var got []int
@@ -76,7 +88,7 @@ func TestReminderLimits(t *testing.T) {
 	}
 }
 
-func TestProfileReachesTheAPI(t *testing.T) {
+func TestOptions_Profile(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Profile: refserver.Profile{
 		PageSize: 1, InProgress: "IN_PROGRESS", RefusalStatus: 422, NoPagination: true, CountPage: true,
 	}})
@@ -95,7 +107,7 @@ func TestProfileReachesTheAPI(t *testing.T) {
 	require.Equal(t, 422, status)
 }
 
-func TestAServerOfAProgram(t *testing.T) {
+func TestServer_ofAProgram(t *testing.T) {
 	endpoint := newReceiver(t)
 	srv := servicetest.Start(t, &refserver.Options{
 		Addr: "localhost:0", PublicURL: "https://sandbox.example.com/", APIKey: "key", WorkspaceID: "workspace", WebhookSecret: "secret",
@@ -131,7 +143,7 @@ func TestAServerOfAProgram(t *testing.T) {
 	require.Equal(t, http.StatusTeapot, resp.StatusCode)
 }
 
-func TestAddrThatIsTaken(t *testing.T) {
+func TestOptions_Addr_inUse(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	_, err := refserver.Start(&refserver.Options{Addr: strings.TrimPrefix(srv.URL, "http://")})
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
@@ -141,7 +153,7 @@ func TestAddrThatIsTaken(t *testing.T) {
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, everywhere.URL)
 }
 
-func TestReadingsAsWords(t *testing.T) {
+func TestProfile_readingsAsWords(t *testing.T) {
 	const text = `{"ErrorLayout":"data-error","Timestamps":"rfc3339"}`
 	last := refserver.Profile{ErrorLayout: refserver.LayoutDataError, Timestamps: refserver.RFC3339}
 	var read refserver.Profile

@@ -176,8 +176,8 @@ func (w *world) sent(t *testing.T, id string) string {
 	return fmt.Sprint(s.Name, s.Email, s.RoleTitle, s.RoleColour, s.Subject, s.Message, d.Mail, d.Variables, d.PDF.SHA256)
 }
 
-// TestEveryInputInEveryPlace: each input works as it does by default, in each place.
-func TestEveryInputInEveryPlace(t *testing.T) {
+// TestAPI_everyInputInPathQueryAndBody: each input works as it does by default, in each place.
+func TestAPI_everyInputInPathQueryAndBody(t *testing.T) {
 	places := []signforms.Endpoint{
 		{Method: "POST", Inputs: signforms.InputsQuery}, {Method: "POST", Inputs: signforms.InputsBody},
 		{Method: "POST", Inputs: signforms.InputsBoth},
@@ -187,12 +187,14 @@ func TestEveryInputInEveryPlace(t *testing.T) {
 		want := effect(t, plain, plain.Client())
 		require.NotContains(t, want, refused, op)
 		for _, place := range places {
-			if op == signforms.OpSend && place.Inputs != signforms.InputsBody {
-				continue
-			}
-			w := newWorld(t, op, place)
-			require.Equal(t, want, effect(t, w, w.Client()), "%s %d", op, place.Inputs)
-			require.Empty(t, notes(w), "nothing was ignored")
+			t.Run(fmt.Sprint(place), func(t *testing.T) {
+				if op == signforms.OpSend && place.Inputs != signforms.InputsBody {
+					return
+				}
+				w := newWorld(t, op, place)
+				require.Equal(t, want, effect(t, w, w.Client()), "%s %d", op, place.Inputs)
+				require.Empty(t, notes(w), "nothing was ignored")
+			})
 		}
 	}
 }

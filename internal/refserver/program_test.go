@@ -14,8 +14,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestMethodsSayWhatIsNotThere names records that there are not.
-func TestMethodsSayWhatIsNotThere(t *testing.T) {
+// TestServer_errorsNameMissingRecords names records that there are not.
+func TestServer_errorsNameMissingRecords(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	id := func(_ string, err error) error { return err }
 	for _, c := range []struct {
@@ -23,12 +23,12 @@ func TestMethodsSayWhatIsNotThere(t *testing.T) {
 		got  error
 		text string
 	}{
-		{"sample", id(srv.Server.TestWebhook("x")), `no webhook with id "x"`},
-		{"rotate", id(srv.RotateWebhookSecret("x")), `no webhook with id "x"`},
-		{"remove", srv.RemoveFault("x"), `no fault with id "x"`},
-		{"resend", srv.Resend("x"), `no delivery with id "x"`},
-		{"act", srv.Pay("x"), `no document with id "x"`},
-		{"submit", id(srv.SubmitForm("x", refserver.Submission{})), `no form with id "x"`},
+		{name: "sample", got: id(srv.Server.TestWebhook("x")), text: `no webhook with id "x"`},
+		{name: "rotate", got: id(srv.RotateWebhookSecret("x")), text: `no webhook with id "x"`},
+		{name: "remove", got: srv.RemoveFault("x"), text: `no fault with id "x"`},
+		{name: "resend", got: srv.Resend("x"), text: `no delivery with id "x"`},
+		{name: "act", got: srv.Pay("x"), text: `no document with id "x"`},
+		{name: "submit", got: id(srv.SubmitForm("x", refserver.Submission{})), text: `no form with id "x"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.ErrorIs(t, c.got, refserver.ErrNotFound)
@@ -37,7 +37,7 @@ func TestMethodsSayWhatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestDraftsAreSentAndVoided(t *testing.T) {
+func TestServer_drafts(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, Draft: true})
 	require.NoError(t, srv.SendDraft(doc))
@@ -48,7 +48,7 @@ func TestDraftsAreSentAndVoided(t *testing.T) {
 	require.Equal(t, refserver.StatusVoid, d.Status)
 }
 
-func TestFaultsAreListedAndCleared(t *testing.T) {
+func TestFault_listAndClear(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	first, err := srv.Server.Fail(refserver.Fault{Status: 503, Body: "{}", Times: 2})
 	require.NoError(t, err)
@@ -69,8 +69,8 @@ func TestFaultsAreListedAndCleared(t *testing.T) {
 	require.NotContains(t, []string{first, second}, third)
 }
 
-// TestResetLeavesNothing resets a server that has one of everything, and restarts it.
-func TestResetLeavesNothing(t *testing.T) {
+// TestReset_leavesNothing resets a server that has one of everything, and restarts it.
+func TestReset_leavesNothing(t *testing.T) {
 	storage, endpoint := &memory{}, newReceiver(t)
 	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	doc := signedLease(t, srv, endpoint.URL)
@@ -107,25 +107,30 @@ func TestResetLeavesNothing(t *testing.T) {
 }
 
 // A reset keeps the keys, also over a restart.
-func TestResetKeepsItsKeys(t *testing.T) {
+func TestReset_keepsItsKeys(t *testing.T) {
 	storage := &memory{}
 	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	added, err := srv.AddAPIKey()
 	require.NoError(t, err)
 	require.NoError(t, srv.Reset())
 	for range 2 {
-		for key, accepted := range map[string]bool{srv.APIKey: true, added: true, "other": false} {
-			client, err := signforms.New(srv.URL, key, nil)
-			require.NoError(t, err)
-			_, err = client.Documents.List(t.Context(), signforms.DocumentListParams{})
-			require.Equal(t, accepted, err == nil, "%v", err)
+		for _, row := range []struct {
+			key      string
+			accepted bool
+		}{{key: srv.APIKey, accepted: true}, {key: added, accepted: true}, {key: "other", accepted: false}} {
+			t.Run(row.key, func(t *testing.T) {
+				client, err := signforms.New(srv.URL, row.key, nil)
+				require.NoError(t, err)
+				_, err = client.Documents.List(t.Context(), signforms.DocumentListParams{})
+				require.Equal(t, row.accepted, err == nil, "%v", err)
+			})
 		}
 		srv, storage = restart(t, srv, storage, refserver.Options{Start: start})
 	}
 }
 
 // Clients of the server may remind again after a reset, as the service allows.
-func TestResetFreesTheClientsReminders(t *testing.T) {
+func TestReset_freesTheClientsReminders(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	for range 2 {
 		for range 5 {
@@ -137,8 +142,8 @@ func TestResetFreesTheClientsReminders(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits: Shutdown lets a request and an attempt under way end, and starts no other attempt.
-func TestShutdownWaits(t *testing.T) {
+// TestShutdown_waits: Shutdown lets a request and an attempt under way end, and starts no other attempt.
+func TestShutdown_waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -167,7 +172,7 @@ func TestShutdownWaits(t *testing.T) {
 	})
 }
 
-func TestShutdownEndsWithItsContext(t *testing.T) {
+func TestShutdown_endsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()

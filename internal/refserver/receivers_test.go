@@ -33,28 +33,29 @@ func sdkReceiver(t *testing.T, network *refserver.Network, o *webhook.VerifierOp
 	return url, seen
 }
 
-// TestWhatAReceiverMakesOfFaults confronts the SDK's receiver with each webhook fault.
-func TestWhatAReceiverMakesOfFaults(t *testing.T) {
+// TestWebhookFault_resultInTheReceiver confronts the SDK's receiver with each webhook fault.
+func TestWebhookFault_resultInTheReceiver(t *testing.T) {
 	type fault = refserver.WebhookFault
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name    string
 		fault   fault
 		answers []int // 0: none
 		seen    []string
 	}{
-		"none":                {fault: fault{}, answers: []int{200}, seen: []string{"form response"}},
-		"duplicate":           {fault: fault{Duplicate: true}, answers: []int{200, 200}, seen: []string{"form response"}},
-		"drop":                {fault: fault{Drop: true}, answers: []int{0}, seen: nil},
-		"wrong secret":        {fault: fault{Secret: "a guess"}, answers: []int{401}, seen: nil},
-		"previous secret":     {fault: fault{Secret: "previous"}, answers: []int{200}, seen: []string{"form response"}},
-		"stale":               {fault: fault{Shift: -time.Hour}, answers: []int{401}, seen: nil},
-		"future":              {fault: fault{Shift: time.Hour}, answers: []int{401}, seen: nil},
-		"a little late":       {fault: fault{Shift: -time.Minute}, answers: []int{200}, seen: []string{"form response"}},
-		"no type":             {fault: fault{OmitType: true}, answers: []int{200}, seen: []string{"form response"}},
-		"unknown type":        {fault: fault{Type: "new_thing"}, answers: []int{200}, seen: []string{"new_thing"}},
-		"re-encoded":          {fault: fault{Reencode: true}, answers: []int{200}, seen: []string{"form response"}},
-		"re-encoded, unknown": {fault: fault{Reencode: true, Type: "<new>"}, answers: []int{200}, seen: []string{"<new>"}},
+		{name: "none", fault: fault{}, answers: []int{200}, seen: []string{"form response"}},
+		{name: "duplicate", fault: fault{Duplicate: true}, answers: []int{200, 200}, seen: []string{"form response"}},
+		{name: "drop", fault: fault{Drop: true}, answers: []int{0}, seen: nil},
+		{name: "wrong secret", fault: fault{Secret: "a guess"}, answers: []int{401}, seen: nil},
+		{name: "previous secret", fault: fault{Secret: "previous"}, answers: []int{200}, seen: []string{"form response"}},
+		{name: "stale", fault: fault{Shift: -time.Hour}, answers: []int{401}, seen: nil},
+		{name: "future", fault: fault{Shift: time.Hour}, answers: []int{401}, seen: nil},
+		{name: "a little late", fault: fault{Shift: -time.Minute}, answers: []int{200}, seen: []string{"form response"}},
+		{name: "no type", fault: fault{OmitType: true}, answers: []int{200}, seen: []string{"form response"}},
+		{name: "unknown type", fault: fault{Type: "new_thing"}, answers: []int{200}, seen: []string{"new_thing"}},
+		{name: "re-encoded", fault: fault{Reencode: true}, answers: []int{200}, seen: []string{"form response"}},
+		{name: "re-encoded, unknown", fault: fault{Reencode: true, Type: "<new>"}, answers: []int{200}, seen: []string{"<new>"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // net/http waits before it closes a connection whose body was refused
 				network := refserver.NewNetwork()
 				defer network.Close()
@@ -63,7 +64,7 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 				requireFaultsHappen(t, srv)
 				url, seen := sdkReceiver(t, network, nil, srv.WebhookSecret, "previous")
 				_, submit := addPair(t, srv, url)
-				if name != "none" {
+				if c.name != "none" {
 					srv.FailWebhooks(c.fault)
 				}
 				submit()
@@ -82,8 +83,8 @@ func TestWhatAReceiverMakesOfFaults(t *testing.T) {
 	}
 }
 
-// TestADelayedEventReachesTheReceiverLast reorders two events.
-func TestADelayedEventReachesTheReceiverLast(t *testing.T) {
+// TestWebhookFault_delayedEventIsLast reorders two events.
+func TestWebhookFault_delayedEventIsLast(t *testing.T) {
 	network := refserver.NewNetwork()
 	t.Cleanup(network.Close)
 	srv := servicetest.Start(t, &refserver.Options{Network: network})

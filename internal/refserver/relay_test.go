@@ -13,7 +13,7 @@ import (
 )
 
 // After a restart a relay finds its webhooks by its id, wherever it listens now, and what was pending for them arrives there.
-func TestRelayOutlivesARestart(t *testing.T) {
+func TestRelay_outlivesARestart(t *testing.T) {
 	network := refserver.NewNetwork()
 	t.Cleanup(func() { network.Close() })
 	var got int
@@ -37,30 +37,35 @@ func TestRelayOutlivesARestart(t *testing.T) {
 	require.Equal(t, 1, got)
 }
 
-func TestRelaysThatAreRefused(t *testing.T) {
+func TestRelay_refused(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	hook := refserver.Webhook{URL: "http://app.test", Event: refserver.FormResponse}
 	_, err := srv.SetRelay("mine", hook)
 	require.NoError(t, err)
-	for field, c := range map[string]struct {
+	for _, c := range []struct {
+		field string
 		id    string
 		hooks []refserver.Webhook
 	}{
-		"URL":               {"mine", []refserver.Webhook{{Event: refserver.FormResponse}}},
-		"webhooks[1].Event": {"mine", []refserver.Webhook{hook, hook}},
-		"Documents[0]":      {"mine", []refserver.Webhook{{URL: "http://app.test", Event: refserver.TemplateResponse, Documents: []string{"none"}}}},
+		{field: "URL", id: "mine", hooks: []refserver.Webhook{{Event: refserver.FormResponse}}},
+		{field: "webhooks[1].Event", id: "mine", hooks: []refserver.Webhook{hook, hook}},
+		{field: "Documents[0]", id: "mine", hooks: []refserver.Webhook{{URL: "http://app.test", Event: refserver.TemplateResponse, Documents: []string{"none"}}}},
 	} {
-		_, err := srv.SetRelay(c.id, c.hooks...)
-		require.ErrorIs(t, err, refserver.ErrInvalid)
-		var wrong *refserver.InvalidError
-		require.ErrorAs(t, err, &wrong)
-		require.Equal(t, field, wrong.Field)
-		require.Len(t, srv.Webhooks(), 1, "a refused change changes nothing")
+		t.Run(c.field, func(t *testing.T) {
+			_, err := srv.SetRelay(c.id, c.hooks...)
+			require.ErrorIs(t, err, refserver.ErrInvalid)
+			var wrong *refserver.InvalidError
+			require.ErrorAs(t, err, &wrong)
+			require.Equal(t, c.field, wrong.Field)
+			require.Len(t, srv.Webhooks(), 1, "a refused change changes nothing")
+		})
 	}
 	for _, id := range []string{"", strings.Repeat("a", refserver.MaxName+1)} {
-		_, err := srv.SetRelay(id, hook)
-		var wrong *refserver.InvalidError
-		require.ErrorAs(t, err, &wrong)
-		require.Equal(t, "id", wrong.Field)
+		t.Run(id, func(t *testing.T) {
+			_, err := srv.SetRelay(id, hook)
+			var wrong *refserver.InvalidError
+			require.ErrorAs(t, err, &wrong)
+			require.Equal(t, "id", wrong.Field)
+		})
 	}
 }

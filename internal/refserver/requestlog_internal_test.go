@@ -16,7 +16,7 @@ import (
 
 const maxRequests = 100_000
 
-func TestTheRequestLogKeepsTheNewest(t *testing.T) {
+func TestRequestLog_keepsTheNewest(t *testing.T) {
 	const most = maxRequests / 20
 	l := requestLog{most: most}
 	for i := range 2*most + 5 {
@@ -35,8 +35,8 @@ func TestTheRequestLogKeepsTheNewest(t *testing.T) {
 	require.LessOrEqual(t, len(l.all), most+most/8)
 }
 
-// TestTheRequestLogIsCut fills the log with the longest bodies. The newest requests are whole; the others are marked as cut.
-func TestTheRequestLogIsCut(t *testing.T) {
+// TestRequestLog_isCut fills the log with the longest bodies. The newest requests are whole; the others are marked as cut.
+func TestRequestLog_isCut(t *testing.T) {
 	l := requestLog{most: maxRequests}
 	for i := range 1_000 {
 		l.add(api.Record{
@@ -63,8 +63,8 @@ func TestTheRequestLogIsCut(t *testing.T) {
 	require.False(t, l.all[1_000].IsCut, "the newest is whole, whatever its size")
 }
 
-// TestTheRequestLogIsSmall logs 30,000 requests of a client. They take at most 30 MiB.
-func TestTheRequestLogIsSmall(t *testing.T) {
+// TestRequestLog_isSmall logs 30,000 requests of a client. They take at most 30 MiB.
+func TestRequestLog_isSmall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("logging them takes a while")
 	}
@@ -95,9 +95,9 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestTheRequestLogForgetsWhatItDrops: dropped requests no longer count, so that the newest requests stay whole however long the
+// TestRequestLog_forgetsDroppedRequests: dropped requests no longer count, so that the newest requests stay whole however long the
 // server runs.
-func TestTheRequestLogForgetsWhatItDrops(t *testing.T) {
+func TestRequestLog_forgetsDroppedRequests(t *testing.T) {
 	l := requestLog{most: 500}
 	for i := range 7_000 {
 		size := 16 << 10

@@ -36,21 +36,23 @@ func TestResend(t *testing.T) {
 	require.EqualError(t, srv.Resend(id), "resending "+id+": its webhook was deleted")
 }
 
-func TestResendRevivesADeadDelivery(t *testing.T) {
+func TestResend_deadDelivery(t *testing.T) {
 	r := newReceiver(t, 500, 500, 500, 500, 500, 500, 500, 500, 500)
 	srv, _, submit := newPair(t, nil, r.URL)
 	submit()
 	srv.Advance(48 * time.Hour)
 	id := srv.Deliveries()[0].ID
 	for _, want := range []refserver.DeliveryStatus{refserver.DeliveryDead, refserver.DeliveryDelivered} {
-		require.NoError(t, srv.Resend(id))
-		require.NoError(t, srv.Settle(t.Context()))
-		require.Equal(t, want, srv.Deliveries()[0].Status)
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			require.NoError(t, srv.Resend(id))
+			require.NoError(t, srv.Settle(t.Context()))
+			require.Equal(t, want, srv.Deliveries()[0].Status)
+		})
 	}
 	require.Len(t, r.all(), 10)
 }
 
-func TestResendAllFailedSince(t *testing.T) {
+func TestResend_allFailedSince(t *testing.T) {
 	r := newReceiver(t, 500, 500, 500, 200)
 	srv, hook, submit := newPair(t, nil, r.URL)
 	submit() // fails, and is older than since
@@ -74,7 +76,7 @@ func TestResendAllFailedSince(t *testing.T) {
 	require.EqualError(t, err, `no webhook with id "x"`)
 }
 
-func TestResendFailedTakesDeadOnesAndLeavesThoseNotTriedYet(t *testing.T) {
+func TestResend_failedAndDeadDeliveries(t *testing.T) {
 	srv, hook, submit := newPair(t, nil, newReceiver(t, 500, 500, 500, 500, 500, 500, 500, 500).URL)
 	submit()
 	srv.Advance(48 * time.Hour)
@@ -89,7 +91,7 @@ func TestResendFailedTakesDeadOnesAndLeavesThoseNotTriedYet(t *testing.T) {
 	require.Empty(t, srv.Deliveries()[1].Attempts)
 }
 
-func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
+func TestTestWebhook_oneWebhookAlone(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	roles := []refserver.Role{{Title: "Buyer"}, {Title: "Seller"}}
 	a, b := srv.AddTemplate(refserver.Template{Name: "A", Roles: roles}), srv.AddTemplate(refserver.Template{Name: "B", Roles: roles})
@@ -115,7 +117,7 @@ func TestTestWebhookSendsSamplesToOneWebhookAlone(t *testing.T) {
 	require.Equal(t, "Sample value", samples[0]["contact_field(page1)[Seller]"])
 }
 
-func TestASampleOfADocumentChangesNothing(t *testing.T) {
+func TestTestWebhook_changesNoDocument(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	_, before, err := list(srv, "")
@@ -130,7 +132,7 @@ func TestASampleOfADocumentChangesNothing(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-func TestSamplesOfEachFamily(t *testing.T) {
+func TestTestWebhook_eachFamily(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Profile: refserver.Profile{UntypedSamples: true}})
 	r := newReceiver(t)
 	for _, family := range []refserver.EventFamily{refserver.FormResponse, refserver.SignatureCompleted, refserver.TemplateResponse} {
@@ -143,11 +145,13 @@ func TestSamplesOfEachFamily(t *testing.T) {
 		bodies += string(d.body)
 	}
 	for _, want := range []string{`"formResponseId":`, `"signerIp":`, `"roleTitle":"Sample role"`} {
-		require.Equal(t, 1, strings.Count(bodies, want), "%s in %s", want, bodies)
+		t.Run(want, func(t *testing.T) {
+			require.Equal(t, 1, strings.Count(bodies, want), "%s in %s", want, bodies)
+		})
 	}
 }
 
-func TestSettleEndsWithItsContext(t *testing.T) {
+func TestSettle_endsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -169,7 +173,7 @@ func TestSettleEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestABodyOfOneMegabyteArrives(t *testing.T) {
+func TestDelivery_bodyOfOneMegabyte(t *testing.T) {
 	r := newReceiver(t)
 	srv := servicetest.Start(t, nil)
 	story, form, answers := strings.Repeat("é", refserver.MaxText), refserver.Form{Title: "Intake"}, map[string]string{}

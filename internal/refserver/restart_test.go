@@ -58,7 +58,7 @@ func stateOf(srv *servicetest.Server) state {
 // publicURL is the base of links. Without it links would contain the port, which changes after a restart.
 const publicURL = "https://sandbox.test"
 
-func TestARestartChangesNothing(t *testing.T) {
+func TestRestart_changesNothing(t *testing.T) {
 	storage, endpoint := &memory{}, newReceiver(t, 500)
 	opts := refserver.Options{Seed: 7, Start: start, PublicURL: publicURL, Storage: storage}
 	srv := servicetest.Start(t, &opts)
@@ -105,9 +105,9 @@ func TestARestartChangesNothing(t *testing.T) {
 	}
 }
 
-// TestTheReminderLimitOutlivesARestart sends five reminders, of which some are refused, and restarts the service. The sixth reminder
+// TestRestart_keepsTheReminderLimit sends five reminders, of which some are refused, and restarts the service. The sixth reminder
 // is refused until the window is over.
-func TestTheReminderLimitOutlivesARestart(t *testing.T) {
+func TestRestart_keepsTheReminderLimit(t *testing.T) {
 	storage := &memory{}
 	opts := refserver.Options{Start: start, Storage: storage}
 	srv := servicetest.Start(t, &opts)
@@ -129,8 +129,8 @@ func TestTheReminderLimitOutlivesARestart(t *testing.T) {
 	require.Equal(t, 200, remind(doc))
 }
 
-// TestARefusedReminderIsNotSaved: one that comes too early changes nothing, so that it is refused while nothing can be saved, too.
-func TestARefusedReminderIsNotSaved(t *testing.T) {
+// TestRemind_refusedIsNotSaved: one that comes too early changes nothing, so that it is refused while nothing can be saved, too.
+func TestRemind_refusedIsNotSaved(t *testing.T) {
 	storage := newFated()
 	srv := servicetest.Start(t, &refserver.Options{
 		Start: start, Storage: storage, ReminderLimit: refserver.ReminderLimit{Requests: 1},
@@ -155,7 +155,7 @@ func TestARefusedReminderIsNotSaved(t *testing.T) {
 	require.Equal(t, 200, remind())
 }
 
-func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
+func TestRemind_notCountedIsNotSent(t *testing.T) {
 	storage := newFated()
 	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
@@ -172,8 +172,8 @@ func TestAReminderThatCannotBeCountedIsNotSent(t *testing.T) {
 	}
 }
 
-// TestTimeDoesNotGoBackBehindAnAdvance: the process ends right after an advance returned, and then the machine's clock is set back.
-func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
+// TestRestart_clockNotBeforeAnAdvance: the process ends right after an advance returned, and then the machine's clock is set back.
+func TestRestart_clockNotBeforeAnAdvance(t *testing.T) {
 	storage := &memory{}
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
@@ -189,8 +189,8 @@ func TestTimeDoesNotGoBackBehindAnAdvance(t *testing.T) {
 	})
 }
 
-// TestTimeGoesOnAfterARestart restarts with a clock that was set back.
-func TestTimeGoesOnAfterARestart(t *testing.T) {
+// TestRestart_clockContinues restarts with a clock that was set back.
+func TestRestart_clockContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // so that no real time passes
 		network, storage := refserver.NewNetwork(), &memory{}
 		defer network.Close()
@@ -215,9 +215,9 @@ func TestTimeGoesOnAfterARestart(t *testing.T) {
 	})
 }
 
-// TestOptionsOverWhatIsSaved restarts with another key and secret, which replace the saved ones, and with another workspace, which is
+// TestRestart_otherOptions restarts with another key and secret, which replace the saved ones, and with another workspace, which is
 // refused.
-func TestOptionsOverWhatIsSaved(t *testing.T) {
+func TestRestart_otherOptions(t *testing.T) {
 	storage, endpoint := &memory{}, newReceiver(t)
 	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	hook := srv.AddWebhook(refserver.Webhook{URL: endpoint.URL, Event: refserver.SignatureCompleted})
@@ -250,22 +250,27 @@ func TestOptionsOverWhatIsSaved(t *testing.T) {
 	require.Equal(t, map[string]int{"another-secret": 1, own: 1}, genuine)
 }
 
-func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
-	for want, records := range map[string][]refserver.Record{
-		`loading the state: a record of the kind "folder", which this version of the program does not know`: {
+func TestRestart_unreadableState(t *testing.T) {
+	for _, row := range []struct {
+		want    string
+		records []refserver.Record
+	}{
+		{want: `loading the state: a record of the kind "folder", which this version of the program does not know`, records: []refserver.Record{
 			{Kind: "folder", ID: "x", Data: []byte("{}")},
-		},
-		"loading the state: reading form f: it has version 99, and this version of the program reads 4: use the one that wrote it, or begin anew": {
+		}},
+		{want: "loading the state: reading form f: it has version 99, and this version of the program reads 4: use the one that wrote it, or begin anew", records: []refserver.Record{
 			{Kind: "form", ID: "f", Data: []byte(`{"v":99}`)},
-		},
-		"the storage holds records, but none of the service itself: it is damaged, or it is something else's": {
+		}},
+		{want: "the storage holds records, but none of the service itself: it is damaged, or it is something else's", records: []refserver.Record{
 			{Kind: "form", ID: "f", Data: []byte(`{"v":4,"at":1,"d":{"ID":"f"}}`)},
-		},
+		}},
 	} {
-		storage := &memory{}
-		require.NoError(t, storage.Save(t.Context(), records))
-		_, err := refserver.Start(&refserver.Options{Storage: storage})
-		require.EqualError(t, err, "starting the reference service: "+want)
+		t.Run(row.want, func(t *testing.T) {
+			storage := &memory{}
+			require.NoError(t, storage.Save(t.Context(), row.records))
+			_, err := refserver.Start(&refserver.Options{Storage: storage})
+			require.EqualError(t, err, "starting the reference service: "+row.want)
+		})
 	}
 	broken := newFated()
 	broken.loadFail.Store(true)
@@ -273,9 +278,9 @@ func TestAStateThatCannotBeReadIsRefused(t *testing.T) {
 	require.EqualError(t, err, "starting the reference service: loading the state: no loading")
 }
 
-// TestBoundsAreKept exceeds each bound and restarts. Old entries are gone in memory and in the storage, numbers continue, and pending
+// TestRestart_keepsBounds exceeds each bound and restarts. Old entries are gone in memory and in the storage, numbers continue, and pending
 // work is kept.
-func TestBoundsAreKept(t *testing.T) {
+func TestRestart_keepsBounds(t *testing.T) {
 	storage, endpoint := &memory{}, newReceiver(t)
 	opts := refserver.Options{Start: start, Storage: storage, Keep: refserver.Keep{Requests: 8, Deliveries: 8, Messages: 8, Audit: 8}}
 	srv := servicetest.Start(t, &opts)

@@ -27,8 +27,8 @@ func (s *stuck) Save(ctx context.Context, records []refserver.Record) error {
 	return s.memory.Save(ctx, records)
 }
 
-// TestClosingEndsASaveThatIsStuck: Close ends a blocked save after 10 seconds, even if a request waits for it.
-func TestClosingEndsASaveThatIsStuck(t *testing.T) {
+// TestClose_endsABlockedSave: Close ends a blocked save after 10 seconds, even if a request waits for it.
+func TestClose_endsABlockedSave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage := refserver.NewNetwork(), &stuck{}
 		defer network.Close()

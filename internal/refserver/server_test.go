@@ -1,6 +1,7 @@
 package refserver_test
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -14,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func TestEveryEventArrivesSigned(t *testing.T) {
+func TestDelivery_everyEventIsSigned(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?", Required: true}, {Question: "More?"}}})
 	pdf := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
@@ -29,9 +30,11 @@ func TestEveryEventArrivesSigned(t *testing.T) {
 	require.NoError(t, err)
 	created := sendTemplate(t, srv, template, "Buyer", "ben@example.com")
 	for _, signer := range []refserver.Actor{srv.Signer(pdf, "ann@example.com"), srv.Signer(created, "ben@example.com")} {
-		require.NoError(t, signer.View())
-		require.NoError(t, signer.View(), "looking twice is fine")
-		require.NoError(t, signer.Sign(refserver.FieldValue{Kind: "contact_field", Page: 1, Label: "Buyer", Value: "x"}))
+		t.Run(fmt.Sprint(signer), func(t *testing.T) {
+			require.NoError(t, signer.View())
+			require.NoError(t, signer.View(), "looking twice is fine")
+			require.NoError(t, signer.Sign(refserver.FieldValue{Kind: "contact_field", Page: 1, Label: "Buyer", Value: "x"}))
+		})
 	}
 	require.NoError(t, srv.Settle(t.Context()))
 
@@ -50,7 +53,7 @@ func TestEveryEventArrivesSigned(t *testing.T) {
 	}
 }
 
-func TestRefusedActsSayWhy(t *testing.T) {
+func TestServer_refusedActsSayWhy(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", SigningOrder: true, Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})
 	ann, ben := srv.Signer(doc, "ann@example.com"), srv.Signer(doc, "ben@example.com")
@@ -71,7 +74,7 @@ func TestRefusedActsSayWhy(t *testing.T) {
 	require.NotErrorIs(t, err, refserver.ErrRefused)
 }
 
-func TestAnIDOfAnotherKindOfRecordIsNamed(t *testing.T) {
+func TestServer_idOfAnotherKindOfRecord(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
@@ -92,7 +95,7 @@ func TestAnIDOfAnotherKindOfRecordIsNamed(t *testing.T) {
 	require.Equal(t, "No such response: it is of another form", answer["message"])
 }
 
-func TestEachActChangesTheStatus(t *testing.T) {
+func TestServer_actsChangeTheStatus(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	add := func() string {
 		return srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
@@ -117,7 +120,7 @@ func TestEachActChangesTheStatus(t *testing.T) {
 	require.Equal(t, archived, answer["documents"].([]any)[0].(map[string]any)["documentId"])
 }
 
-func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
+func TestAudit_explainsTheStatus(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", ExpiresFor: time.Hour, Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}},
@@ -135,10 +138,16 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 		{ID: 4, RecordID: doc, At: start.Add(time.Minute), Action: "remind", Actor: "author", From: "PENDING", To: "PENDING", Note: "1 reminded"},
 		{ID: 5, RecordID: doc, At: start.Add(time.Hour), Action: "expire", Actor: "service", From: "PENDING", To: "EXPIRED"},
 	}, srv.Audit(doc))
-	for i, want := range map[int]string{
-		0: "2026-11-20T12:00:00Z create: DRAFT", 2: "2026-11-20T12:01:00Z sign: PENDING", 4: "2026-11-20T13:00:00Z expire: PENDING to EXPIRED",
+	for _, row := range []struct {
+		i    int
+		want string
+	}{
+		{i: 0, want: "2026-11-20T12:00:00Z create: DRAFT"}, {i: 2, want: "2026-11-20T12:01:00Z sign: PENDING"},
+		{i: 4, want: "2026-11-20T13:00:00Z expire: PENDING to EXPIRED"},
 	} {
-		require.Equal(t, want, srv.Audit(doc)[i].String())
+		t.Run(fmt.Sprint(row.i), func(t *testing.T) {
+			require.Equal(t, row.want, srv.Audit(doc)[row.i].String())
+		})
 	}
 
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?"}}})
@@ -151,7 +160,7 @@ func TestTheAuditTrailExplainsTheStatus(t *testing.T) {
 	require.Empty(t, srv.Audit("x"))
 }
 
-func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
+func TestSubmitForm_refusesWrongAnswers(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	form := srv.AddForm(refserver.Form{Title: "Intake", Fields: []refserver.Field{{Question: "Name?", Required: true}}})
 	_, err := srv.SubmitForm(form, refserver.Submission{})
@@ -160,7 +169,7 @@ func TestSubmitFormRefusesWrongAnswers(t *testing.T) {
 	require.EqualError(t, err, `answers: the form does not ask "Naem?"; it asks "Name?"`)
 }
 
-func TestDocumentsExpireInOrderWithTheirOwnTime(t *testing.T) {
+func TestAdvance_documentsExpireInOrder(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	signer := []refserver.Signer{{Email: "ann@example.com"}}
 	late := srv.AddDocument(refserver.Document{Name: "Late", Signers: signer, ExpiresFor: 48 * time.Hour})
@@ -193,7 +202,7 @@ func get(t *testing.T, srv *servicetest.Server, url string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-func TestSigningLinksOpen(t *testing.T) {
+func TestSigningLink_opens(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease & more", Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}}})
 	r := newReceiver(t)
@@ -219,7 +228,7 @@ func TestSigningLinksOpen(t *testing.T) {
 	require.Empty(t, srv.Requests(), "links are secrets: pages are not logged")
 }
 
-func TestSigningLinksSign(t *testing.T) {
+func TestSigningLink_signs(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{
 		Name: "Lease", SigningOrder: true, Signers: []refserver.Signer{{Name: "Ann", Email: "ann@example.com"}, {Email: "ben@example.com"}},
@@ -236,22 +245,24 @@ func TestSigningLinksSign(t *testing.T) {
 		{method: "POST", status: http.StatusOK, text: "Signed by Ann."},
 		{method: "POST", status: http.StatusConflict, text: "already signed"},
 	} {
-		req, err := http.NewRequest(want.method, link, nil)
-		require.NoError(t, err)
-		resp, err := srv.HTTPClient().Do(req)
-		require.NoError(t, err)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		resp.Body.Close()
-		require.Equal(t, want.status, resp.StatusCode)
-		require.Contains(t, string(body), want.text)
+		t.Run(want.text, func(t *testing.T) {
+			req, err := http.NewRequest(want.method, link, nil)
+			require.NoError(t, err)
+			resp, err := srv.HTTPClient().Do(req)
+			require.NoError(t, err)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			resp.Body.Close()
+			require.Equal(t, want.status, resp.StatusCode)
+			require.Contains(t, string(body), want.text)
+		})
 	}
 	require.Equal(t, "ben@example.com", srv.Messages()[1].To, "it is his turn now")
 	trail := srv.Audit(doc)
 	require.EqualValues(t, "sign", trail[len(trail)-1].Action)
 }
 
-func TestPDFsAndFormLinksOpen(t *testing.T) {
+func TestFormLink_opens(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
 	_, pdf := get(t, srv, srv.URL+"/documents/"+doc+".pdf")
@@ -280,7 +291,7 @@ func TestPDFsAndFormLinksOpen(t *testing.T) {
 	require.Equal(t, 200, status)
 }
 
-func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
+func TestRequestLog_beforeTheResponse(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	for range 100 {
 		srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
@@ -293,26 +304,28 @@ func TestARequestIsLoggedBeforeItsAnswerArrives(t *testing.T) {
 	}
 }
 
-// TestTheClockEnds: an advance that the clock cannot take is refused whole, and the time never goes back.
-func TestTheClockEnds(t *testing.T) {
+// TestAdvance_endOfTheClock: an advance that the clock cannot take is refused whole, and the time never goes back.
+func TestAdvance_endOfTheClock(t *testing.T) {
 	const century = 100 * 365 * 24 * time.Hour
 	for _, begin := range []time.Time{{}, start, time.Unix(0, 0)} {
-		srv := servicetest.Start(t, &refserver.Options{Start: begin})
-		before := srv.Now()
-		for moved := 0; ; moved++ {
-			err := srv.Server.Advance(t.Context(), century)
-			if err != nil {
-				require.ErrorIs(t, err, refserver.ErrInvalid)
-				require.ErrorContains(t, err, "would move the clock past 2262-04-11")
-				require.Positive(t, moved)
-				break
+		t.Run(fmt.Sprint(begin), func(t *testing.T) {
+			srv := servicetest.Start(t, &refserver.Options{Start: begin})
+			before := srv.Now()
+			for moved := 0; ; moved++ {
+				err := srv.Server.Advance(t.Context(), century)
+				if err != nil {
+					require.ErrorIs(t, err, refserver.ErrInvalid)
+					require.ErrorContains(t, err, "would move the clock past 2262-04-11")
+					require.Positive(t, moved)
+					break
+				}
+				require.GreaterOrEqual(t, srv.Now().Sub(before), century)
+				before = srv.Now()
 			}
-			require.GreaterOrEqual(t, srv.Now().Sub(before), century)
-			before = srv.Now()
-		}
-		err := srv.Server.Advance(t.Context(), math.MaxInt64)
-		require.ErrorIs(t, err, refserver.ErrInvalid)
-		require.Less(t, srv.Now().Sub(before), century, "the clock stays where it is")
-		require.NoError(t, srv.Server.Advance(t.Context(), time.Hour))
+			err := srv.Server.Advance(t.Context(), math.MaxInt64)
+			require.ErrorIs(t, err, refserver.ErrInvalid)
+			require.Less(t, srv.Now().Sub(before), century, "the clock stays where it is")
+			require.NoError(t, srv.Server.Advance(t.Context(), time.Hour))
+		})
 	}
 }

@@ -28,57 +28,63 @@ func dialIn(t *testing.T, network *refserver.Network, srv *servicetest.Server) n
 	return conn
 }
 
-// TestBodiesThatDoNotArrive: a client that sends only one byte of a body keeps its connection for a minute at most, whether the
+// TestServe_bodiesThatDoNotArrive: a client that sends only one byte of a body keeps its connection for a minute at most, whether the
 // service reads the body or refuses the request before.
-func TestBodiesThatDoNotArrive(t *testing.T) {
+func TestServe_bodiesThatDoNotArrive(t *testing.T) {
 	for _, path := range []string{"/send-reminder", "/pdf-template-lambda", "/nowhere"} {
-		for _, key := range []string{"", "right"} {
-			synctest.Test(t, func(t *testing.T) {
-				network := refserver.NewNetwork()
-				defer network.Close()
-				srv := servicetest.Start(t, &refserver.Options{Network: network, APIKey: "right"})
-				defer srv.Close()
-				conn := dialIn(t, network, srv)
-				defer conn.Close()
-				start := time.Now()
-				_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: a\r\nx-api-key: %s\r\nContent-Type: application/json\r\n"+
-					"Content-Length: 100\r\n\r\n{", path, key)
-				require.NoError(t, err)
-				_, err = io.ReadAll(conn) // reads the answer, if any, up to the end of the connection
-				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(start), time.Minute, "%s with the key %q", path, key)
-			})
-		}
-	}
-}
-
-// TestAHandlerMayTakeLongerThanABody: once a request has arrived, nothing ends its handler.
-func TestAHandlerMayTakeLongerThanABody(t *testing.T) {
-	for _, body := range []string{"", "x"} {
-		synctest.Test(t, func(t *testing.T) {
-			network := refserver.NewNetwork()
-			defer network.Close()
-			srv := servicetest.Start(t, &refserver.Options{Network: network, Middleware: func(http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					io.Copy(io.Discard, r.Body)
-					select {
-					case <-time.After(time.Hour):
-					case <-r.Context().Done():
-						w.WriteHeader(http.StatusServiceUnavailable)
-					}
+		t.Run(path, func(t *testing.T) {
+			for _, key := range []string{"", "right"} {
+				t.Run(key, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						network := refserver.NewNetwork()
+						defer network.Close()
+						srv := servicetest.Start(t, &refserver.Options{Network: network, APIKey: "right"})
+						defer srv.Close()
+						conn := dialIn(t, network, srv)
+						defer conn.Close()
+						start := time.Now()
+						_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: a\r\nx-api-key: %s\r\nContent-Type: application/json\r\n"+
+							"Content-Length: 100\r\n\r\n{", path, key)
+						require.NoError(t, err)
+						_, err = io.ReadAll(conn) // reads the answer, if any, up to the end of the connection
+						require.NoError(t, err)
+						require.LessOrEqual(t, time.Since(start), time.Minute, "%s with the key %q", path, key)
+					})
 				})
-			}})
-			defer srv.Close()
-			answer, err := srv.HTTPClient().Post(srv.URL, "text/plain", strings.NewReader(body))
-			require.NoError(t, err)
-			require.NoError(t, answer.Body.Close())
-			require.Equal(t, http.StatusOK, answer.StatusCode)
+			}
 		})
 	}
 }
 
-// TestLargeUploadsGetTheirRefusal: a client that is still sending when it is refused gets the answer and no reset.
-func TestLargeUploadsGetTheirRefusal(t *testing.T) {
+// TestServe_slowHandler: once a request has arrived, nothing ends its handler.
+func TestServe_slowHandler(t *testing.T) {
+	for _, body := range []string{"", "x"} {
+		t.Run(body, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network := refserver.NewNetwork()
+				defer network.Close()
+				srv := servicetest.Start(t, &refserver.Options{Network: network, Middleware: func(http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						io.Copy(io.Discard, r.Body)
+						select {
+						case <-time.After(time.Hour):
+						case <-r.Context().Done():
+							w.WriteHeader(http.StatusServiceUnavailable)
+						}
+					})
+				}})
+				defer srv.Close()
+				answer, err := srv.HTTPClient().Post(srv.URL, "text/plain", strings.NewReader(body))
+				require.NoError(t, err)
+				require.NoError(t, answer.Body.Close())
+				require.Equal(t, http.StatusOK, answer.StatusCode)
+			})
+		})
+	}
+}
+
+// TestServe_largeUploadGetsItsRefusal: a client that is still sending when it is refused gets the answer and no reset.
+func TestServe_largeUploadGetsItsRefusal(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	for range 3 {
 		answer, err := srv.HTTPClient().Post(srv.URL+"/pdf-template-lambda", "application/json", strings.NewReader(strings.Repeat("x", 9<<20)))
@@ -88,8 +94,8 @@ func TestLargeUploadsGetTheirRefusal(t *testing.T) {
 	}
 }
 
-// TestUploadsLeaveNoFiles: what a handler's form had on the disk is gone after the answer.
-func TestUploadsLeaveNoFiles(t *testing.T) {
+// TestServe_uploadsLeaveNoFiles: what a handler's form had on the disk is gone after the answer.
+func TestServe_uploadsLeaveNoFiles(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	srv := servicetest.Start(t, &refserver.Options{Middleware: func(http.Handler) http.Handler {
@@ -112,8 +118,8 @@ func TestUploadsLeaveNoFiles(t *testing.T) {
 	require.Empty(t, files)
 }
 
-// TestAFormThatDoesNotArriveHoldsUpNobody: while a signer's browser sends its form, the service does other work.
-func TestAFormThatDoesNotArriveHoldsUpNobody(t *testing.T) {
+// TestServe_slowFormHoldsUpNobody: while a signer's browser sends its form, the service does other work.
+func TestServe_slowFormHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -133,8 +139,8 @@ func TestAFormThatDoesNotArriveHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// TestAFormThatIsTooLarge: it is refused, whether it announces its length or not, and signs nothing.
-func TestAFormThatIsTooLarge(t *testing.T) {
+// TestServe_formThatIsTooLarge: it is refused, whether it announces its length or not, and signs nothing.
+func TestServe_formThatIsTooLarge(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 	link := string(srv.Messages()[0].Link)

@@ -28,7 +28,7 @@ func sendOffer(t *testing.T, srv *servicetest.Server) (templateID string, sent *
 	return templateID, sent
 }
 
-func TestFindDocumentTellsWhereItStands(t *testing.T) {
+func TestFindDocument_state(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
 	templateID, sent := sendOffer(t, srv)
 	require.NoError(t, srv.Signer(sent.DocumentID, "sam@example.com").From(refserver.Origin{IP: "192.0.2.9"}).
@@ -51,7 +51,7 @@ func TestFindDocumentTellsWhereItStands(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestFindDocumentsPagesNewestFirst(t *testing.T) {
+func TestFindDocuments_newestFirst(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)})
 	for _, name := range []string{"First", "Second", "Third"} {
 		srv.AddDocument(refserver.Document{Name: name, Signers: []refserver.Signer{{Email: "ann@example.com"}}})
@@ -92,7 +92,7 @@ func TestFindDocumentsPagesNewestFirst(t *testing.T) {
 	require.Equal(t, []string{"Offer"}, got)
 }
 
-func TestLinksTellWhatTheyOpen(t *testing.T) {
+func TestFindLink_target(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	_, sent := sendOffer(t, srv)
 	formID := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "How?", Required: true}}})
@@ -117,7 +117,7 @@ func TestLinksTellWhatTheyOpen(t *testing.T) {
 	require.False(t, ok, "messages without a link are not found by an empty one")
 }
 
-func TestRecordsAreListed(t *testing.T) {
+func TestServer_listsRecords(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	templateID, _ := sendOffer(t, srv)
 	formID := srv.AddForm(refserver.Form{Title: "Survey", Fields: []refserver.Field{{Question: "How?"}}})
@@ -147,7 +147,7 @@ func TestRecordsAreListed(t *testing.T) {
 }
 
 // A record without fields has an empty list, which is [] in JSON: pages go through it.
-func TestNoFieldsAreAnEmptyList(t *testing.T) {
+func TestFields_emptyList(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	template, _ := srv.FindTemplate(srv.AddTemplate(refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}}))
 	document, _ := srv.FindDocument(srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann}))

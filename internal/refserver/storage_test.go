@@ -3,6 +3,7 @@ package refserver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -90,9 +91,9 @@ func changes(t *testing.T, srv *servicetest.Server) map[string]func() (int, erro
 	}
 }
 
-// TestASaveThatFailsChangesNothing makes each change while the storage fails. The change is refused and leaves no trace. Afterwards it
+// TestStorage_failedSaveChangesNothing makes each change while the storage fails. The change is refused and leaves no trace. Afterwards it
 // succeeds.
-func TestASaveThatFailsChangesNothing(t *testing.T) {
+func TestStorage_failedSaveChangesNothing(t *testing.T) {
 	names := changes(t, servicetest.Start(t, nil))
 	for name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -115,41 +116,48 @@ func TestASaveThatFailsChangesNothing(t *testing.T) {
 	}
 }
 
-// TestASaveThatMayHaveBeenCarriedOutStopsTheService: every request is answered 503 and nothing changes until it is started again, when
+// TestStorage_unknownOutcomeStopsTheService: every request is answered 503 and nothing changes until it is started again, when
 // the change is either there or not, as the storage says.
-func TestASaveThatMayHaveBeenCarriedOutStopsTheService(t *testing.T) {
-	for fate, there := range map[saveFate]bool{saveKept: true, saveLost: false} {
-		storage := newFated()
-		opts := refserver.Options{Start: start, Storage: storage, PublicURL: publicURL}
-		srv := servicetest.Start(t, &opts)
-		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
-		require.NoError(t, srv.Stopped())
-		storage.becomes(fate)
-		err := srv.Signer(doc, "ann@example.com").Sign()
-		require.ErrorIs(t, err, refserver.ErrStorage)
-		require.ErrorIs(t, err, refserver.ErrStopped)
-		require.ErrorIs(t, srv.Stopped(), refserver.ErrStopped)
+func TestStorage_unknownOutcomeStopsTheService(t *testing.T) {
+	for _, row := range []struct {
+		fate  saveFate
+		there bool
+	}{{fate: saveKept, there: true}, {fate: saveLost, there: false}} {
+		t.Run(fmt.Sprint(row.fate), func(t *testing.T) {
+			storage := newFated()
+			opts := refserver.Options{Start: start, Storage: storage, PublicURL: publicURL}
+			srv := servicetest.Start(t, &opts)
+			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
+			require.NoError(t, srv.Stopped())
+			storage.becomes(row.fate)
+			err := srv.Signer(doc, "ann@example.com").Sign()
+			require.ErrorIs(t, err, refserver.ErrStorage)
+			require.ErrorIs(t, err, refserver.ErrStopped)
+			require.ErrorIs(t, srv.Stopped(), refserver.ErrStopped)
 
-		storage.becomes(saveDone)
-		saves := storage.saves.Load()
-		for method, path := range map[string]string{
-			http.MethodPost: "/void-document?documentType=PDF&documentId=" + doc, http.MethodGet: "/get-documents?documentType=PDF",
-		} {
-			status, answer := call(t, srv, method, path, "")
-			require.Equal(t, 503, status)
-			require.Contains(t, answer["message"], "the service has stopped")
-		}
-		require.ErrorIs(t, srv.Expire(doc), refserver.ErrStopped)
-		require.Equal(t, saves, storage.saves.Load(), "nothing is saved any more")
-		again, _ := restart(t, srv, &storage.memory, opts)
-		d, _ := again.FindDocument(doc)
-		require.Equal(t, there, d.Status == refserver.StatusSigned, "%s", d.Status)
+			storage.becomes(saveDone)
+			saves := storage.saves.Load()
+			for _, inner := range []struct{ method, path string }{
+				{method: http.MethodPost, path: "/void-document?documentType=PDF&documentId=" + doc}, {method: http.MethodGet, path: "/get-documents?documentType=PDF"},
+			} {
+				t.Run(inner.method, func(t *testing.T) {
+					status, answer := call(t, srv, inner.method, inner.path, "")
+					require.Equal(t, 503, status)
+					require.Contains(t, answer["message"], "the service has stopped")
+				})
+			}
+			require.ErrorIs(t, srv.Expire(doc), refserver.ErrStopped)
+			require.Equal(t, saves, storage.saves.Load(), "nothing is saved any more")
+			again, _ := restart(t, srv, &storage.memory, opts)
+			d, _ := again.FindDocument(doc)
+			require.Equal(t, row.there, d.Status == refserver.StatusSigned, "%s", d.Status)
+		})
 	}
 }
 
-// TestReadingSavesNothing lets a document expire and reads it. It is shown as expired at once, also by another server on the saved
+// TestStorage_readingSavesNothing lets a document expire and reads it. It is shown as expired at once, also by another server on the saved
 // records. Its status is saved with the next change.
-func TestReadingSavesNothing(t *testing.T) {
+func TestStorage_readingSavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := refserver.NewNetwork()
 		defer network.Close()
@@ -181,9 +189,9 @@ func endpoint(network *refserver.Network, arrived *atomic.Int32) (url string) {
 	return network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
 }
 
-// TestTheSenderWaitsForTheStorage: the storage fails for three minutes. No delivery starts before the outcome of the one before is
+// TestStorage_senderWaits: the storage fails for three minutes. No delivery starts before the outcome of the one before is
 // saved, the sender does not retry the storage in a busy loop, and each delivery arrives once.
-func TestTheSenderWaitsForTheStorage(t *testing.T) {
+func TestStorage_senderWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
@@ -216,41 +224,43 @@ func TestTheSenderWaitsForTheStorage(t *testing.T) {
 	})
 }
 
-// TestAnAnswerThatCannotBeSavedIsNotForgotten: the storage fails when the outcome of an attempt is saved. The log has the attempt once.
+// TestStorage_unsavedOutcomeOfAnAttempt: the storage fails when the outcome of an attempt is saved. The log has the attempt once.
 // The endpoint gets the delivery once if it accepted the attempt, and again when the repeat is due if not.
-func TestAnAnswerThatCannotBeSavedIsNotForgotten(t *testing.T) {
+func TestStorage_unsavedOutcomeOfAnAttempt(t *testing.T) {
 	for _, statuses := range [][]int{{200}, {500, 200}} {
-		synctest.Test(t, func(t *testing.T) {
-			network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
-			defer network.Close()
-			srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
-			defer srv.Close()
-			url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				n := arrived.Add(1)
-				if n == 1 {
-					storage.becomes(saveFails)
-				}
-				w.WriteHeader(statuses[min(int(n), len(statuses))-1])
-			}))
-			hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
-			id := srv.TestWebhook(hook)
-			require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
-			time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
-			synctest.Wait()
-			storage.becomes(saveDone)
-			time.Sleep(10 * time.Second)
-			require.NoError(t, srv.Settle(t.Context()))
-			require.EqualValues(t, len(statuses), arrived.Load())
-			d, err := srv.Delivery(id)
-			require.NoError(t, err)
-			require.Equal(t, refserver.DeliveryDelivered, d.Status)
-			require.Len(t, d.Attempts, len(statuses))
+		t.Run(fmt.Sprint(statuses), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
+				defer network.Close()
+				srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
+				defer srv.Close()
+				url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					n := arrived.Add(1)
+					if n == 1 {
+						storage.becomes(saveFails)
+					}
+					w.WriteHeader(statuses[min(int(n), len(statuses))-1])
+				}))
+				hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
+				id := srv.TestWebhook(hook)
+				require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
+				time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
+				synctest.Wait()
+				storage.becomes(saveDone)
+				time.Sleep(10 * time.Second)
+				require.NoError(t, srv.Settle(t.Context()))
+				require.EqualValues(t, len(statuses), arrived.Load())
+				d, err := srv.Delivery(id)
+				require.NoError(t, err)
+				require.Equal(t, refserver.DeliveryDelivered, d.Status)
+				require.Len(t, d.Attempts, len(statuses))
+			})
 		})
 	}
 }
 
-// TestDeliveriesUnderWayAtTheEndAreSentAgain starts a server on records that were saved while an attempt was under way.
-func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
+// TestRestart_sendsDeliveriesUnderWayAgain starts a server on records that were saved while an attempt was under way.
+func TestRestart_sendsDeliveriesUnderWayAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, arrived := refserver.NewNetwork(), newFated(), new(atomic.Int32)
 		defer network.Close()
@@ -276,8 +286,8 @@ func TestDeliveriesUnderWayAtTheEndAreSentAgain(t *testing.T) {
 	})
 }
 
-// TestAClaimIsShownButNotSaved: a delivery is saved when it falls due and when it is done, but not when an attempt starts.
-func TestAClaimIsShownButNotSaved(t *testing.T) {
+// TestStorage_claimIsNotSaved: a delivery is saved when it falls due and when it is done, but not when an attempt starts.
+func TestStorage_claimIsNotSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, storage, saved := refserver.NewNetwork(), newFated(), 0
 		defer network.Close()

@@ -17,9 +17,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestNothingIsLost: two people sign each of 100 documents at the same time, while attempts are lost, doubled and refused. The test
+// TestDelivery_nothingIsLost: two people sign each of 100 documents at the same time, while attempts are lost, doubled and refused. The test
 // compares the deliveries with the events.
-func TestNothingIsLost(t *testing.T) {
+func TestDelivery_nothingIsLost(t *testing.T) {
 	t.Parallel()
 	accepted, refuse := sync.Map{}, rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex
@@ -49,14 +49,16 @@ func TestNothingIsLost(t *testing.T) {
 	for i := range documents {
 		doc := srv.AddDocument(refserver.Document{Name: fmt.Sprint(i), Signers: []refserver.Signer{{Email: "ann@example.com"}, {Email: "ben@example.com"}}})
 		for _, email := range []string{"ann@example.com", "ben@example.com"} {
-			people.Go(func() {
-				signer := srv.Signer(doc, email)
-				if err := signer.View(); err != nil {
-					t.Error(err)
-				}
-				if err := signer.Sign(); err != nil {
-					t.Error(err)
-				}
+			t.Run(email, func(t *testing.T) {
+				people.Go(func() {
+					signer := srv.Signer(doc, email)
+					if err := signer.View(); err != nil {
+						t.Error(err)
+					}
+					if err := signer.Sign(); err != nil {
+						t.Error(err)
+					}
+				})
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func TestWatchTellsWhatHappens(t *testing.T) {
+func TestWatch_events(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	watcher := srv.Watch()
 	_, more := watcher.Take()
@@ -41,8 +41,8 @@ func TestWatchTellsWhatHappens(t *testing.T) {
 	}
 }
 
-// TestWatchersThatAreSlowMissTheOldest: of more than there is room for, the newest is told, with the number of the missing ones.
-func TestWatchersThatAreSlowMissTheOldest(t *testing.T) {
+// TestWatch_slowWatcherMissesTheOldest: of more than there is room for, the newest is told, with the number of the missing ones.
+func TestWatch_slowWatcherMissesTheOldest(t *testing.T) {
 	srv := servicetest.Start(t, &refserver.Options{Start: start})
 	slow, inTime, taken := srv.Watch(), srv.Watch(), 0
 	for range 10_000 { // faults, which come and go
@@ -64,7 +64,7 @@ func TestWatchersThatAreSlowMissTheOldest(t *testing.T) {
 	require.Zero(t, all[0].Missed)
 }
 
-func TestClosingEndsWatching(t *testing.T) {
+func TestWatch_endsWithClose(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	watcher := srv.Watch()
 	_, more := watcher.Take()

@@ -13,34 +13,35 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-func TestWebhookFaults(t *testing.T) {
+func TestWebhookFault_each(t *testing.T) {
 	type fault = refserver.WebhookFault
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name     string
 		fault    fault
 		requests int
 		genuine  bool
 		check    func(t *testing.T, r received, d refserver.Delivery)
 	}{
-		"drop":      {fault: fault{Drop: true}, requests: 0, genuine: false, check: nil},
-		"duplicate": {fault: fault{Duplicate: true}, requests: 2, genuine: true, check: nil},
-		"another secret": {fault: fault{Secret: "previous"}, requests: 1, genuine: false, check: func(t *testing.T, r received, _ refserver.Delivery) {
+		{name: "drop", fault: fault{Drop: true}, requests: 0, genuine: false, check: nil},
+		{name: "duplicate", fault: fault{Duplicate: true}, requests: 2, genuine: true, check: nil},
+		{name: "another secret", fault: fault{Secret: "previous"}, requests: 1, genuine: false, check: func(t *testing.T, r received, _ refserver.Delivery) {
 			require.True(t, r.genuine("previous"))
 		}},
-		"stale": {fault: fault{Shift: -time.Hour}, requests: 1, genuine: true, check: func(t *testing.T, r received, _ refserver.Delivery) {
+		{name: "stale", fault: fault{Shift: -time.Hour}, requests: 1, genuine: true, check: func(t *testing.T, r received, _ refserver.Delivery) {
 			require.Equal(t, "1999-12-31T23:00:00.000Z", r.header.Get("x-timestamp"))
 		}},
-		"missing type": {fault: fault{OmitType: true}, requests: 1, genuine: true, check: func(t *testing.T, r received, d refserver.Delivery) {
+		{name: "missing type", fault: fault{OmitType: true}, requests: 1, genuine: true, check: func(t *testing.T, r received, d refserver.Delivery) {
 			require.Equal(t, strings.Replace(string(d.Body), `"webhookEvent":"new_form_response",`, "", 1), string(r.body))
 		}},
-		"unknown event": {fault: fault{Type: "new_thing"}, requests: 1, genuine: true, check: func(t *testing.T, r received, d refserver.Delivery) {
+		{name: "unknown event", fault: fault{Type: "new_thing"}, requests: 1, genuine: true, check: func(t *testing.T, r received, d refserver.Delivery) {
 			require.Equal(t, strings.Replace(string(d.Body), `"new_form_response"`, `"new_thing"`, 1), string(r.body))
 		}},
-		"re-encoded": {fault: fault{Reencode: true}, requests: 1, genuine: false, check: func(t *testing.T, r received, d refserver.Delivery) {
+		{name: "re-encoded", fault: fault{Reencode: true}, requests: 1, genuine: false, check: func(t *testing.T, r received, d refserver.Delivery) {
 			require.JSONEq(t, string(d.Body), string(r.body))
 			require.Contains(t, string(r.body), "\n")
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				network := refserver.NewNetwork()
 				defer network.Close()
@@ -66,7 +67,7 @@ func TestWebhookFaults(t *testing.T) {
 	}
 }
 
-func TestADroppedAttemptIsTriedAgain(t *testing.T) {
+func TestWebhookFault_droppedAttempt(t *testing.T) {
 	r := newReceiver(t)
 	srv, _, submit := newPair(t, nil, r.URL)
 	srv.FailWebhooks(refserver.WebhookFault{Drop: true, Times: 2})
@@ -77,7 +78,7 @@ func TestADroppedAttemptIsTriedAgain(t *testing.T) {
 	require.Equal(t, "lost on its way by a fault", srv.Deliveries()[0].Attempts[0].Error)
 }
 
-func TestADelayedDeliveryIsOvertaken(t *testing.T) {
+func TestWebhookFault_delayedDeliveryIsOvertaken(t *testing.T) {
 	r := newReceiver(t)
 	srv := servicetest.Start(t, nil)
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: []refserver.Signer{{Email: "ann@example.com"}}})
@@ -89,7 +90,7 @@ func TestADelayedDeliveryIsOvertaken(t *testing.T) {
 	require.Equal(t, []string{"new_signature_pdf_individual_viewed", "new_signature_pdf_completed", "new_signature_pdf_individual_signed"}, r.types(t))
 }
 
-func TestAWebhookFaultFindsEachIDOfAnEvent(t *testing.T) {
+func TestWebhookFault_matchesEachIDOfAnEvent(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	r := newReceiver(t)
 	for _, family := range []refserver.EventFamily{refserver.FormResponse, refserver.TemplateResponse} {
@@ -107,24 +108,30 @@ func TestAWebhookFaultFindsEachIDOfAnEvent(t *testing.T) {
 	responseID := answer["responses"].([]any)[0].(map[string]any)["responseId"].(string)
 	const unknown = "0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11"
 
-	for id, want := range map[string]int{form: 1, response: 1, responseID: 1, template: 2, created: 1, strings.ToUpper(created): 1, unknown: 0} {
-		remove := srv.FailWebhooks(refserver.WebhookFault{DocumentID: id, Drop: true})
-		dropped := 0
-		for _, d := range srv.Deliveries() {
-			require.NoError(t, srv.Resend(d.ID))
-		}
-		require.NoError(t, srv.Settle(t.Context()))
-		for _, d := range srv.Deliveries() {
-			if d.Attempts[len(d.Attempts)-1].Error != "" {
-				dropped++
+	for _, row := range []struct {
+		id   string
+		want int
+	}{{id: form, want: 1}, {id: response, want: 1}, {id: responseID, want: 1}, {id: template, want: 2}, {id: created, want: 1},
+		{id: strings.ToUpper(created), want: 1}, {id: unknown, want: 0}} {
+		t.Run(row.id, func(t *testing.T) {
+			remove := srv.FailWebhooks(refserver.WebhookFault{DocumentID: row.id, Drop: true})
+			dropped := 0
+			for _, d := range srv.Deliveries() {
+				require.NoError(t, srv.Resend(d.ID))
 			}
-		}
-		require.Equal(t, want, dropped, "fault for %s", id)
-		remove()
+			require.NoError(t, srv.Settle(t.Context()))
+			for _, d := range srv.Deliveries() {
+				if d.Attempts[len(d.Attempts)-1].Error != "" {
+					dropped++
+				}
+			}
+			require.Equal(t, row.want, dropped, "fault for %s", row.id)
+			remove()
+		})
 	}
 }
 
-func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {
+func TestWebhookFault_testDelivery(t *testing.T) {
 	r := newReceiver(t)
 	srv := servicetest.Start(t, nil)
 	hook := srv.AddWebhook(refserver.Webhook{URL: r.URL, Event: refserver.FormResponse, Object: true})
@@ -134,7 +141,7 @@ func TestAFaultKeepsTestDeliveriesAnArray(t *testing.T) {
 	require.Equal(t, []string{"new_thing"}, r.types(t))
 }
 
-func TestADeliveryIsDelayedOnce(t *testing.T) {
+func TestWebhookFault_delaysOnce(t *testing.T) {
 	srv, _, submit := newPair(t, &refserver.Options{Start: start}, newReceiver(t, 500, 500).URL)
 	srv.FailWebhooks(refserver.WebhookFault{Delay: time.Hour})
 	srv.FailWebhooks(refserver.WebhookFault{Drop: true, Times: 1})
@@ -145,7 +152,7 @@ func TestADeliveryIsDelayedOnce(t *testing.T) {
 	}, times(srv), "of four attempts the first and the third were answered 500, and the second was dropped")
 }
 
-func TestADuplicateDoesNotCountAsAnAttempt(t *testing.T) {
+func TestWebhookFault_duplicateIsNoAttempt(t *testing.T) {
 	srv, _, submit := newPair(t, &refserver.Options{Start: start}, newReceiver(t, 500, 500, 500).URL)
 	srv.FailWebhooks(refserver.WebhookFault{Duplicate: true, Nth: 1})
 	submit()
@@ -158,8 +165,8 @@ func TestADuplicateDoesNotCountAsAnAttempt(t *testing.T) {
 	require.Equal(t, []bool{false, true, false, false}, duplicates)
 }
 
-// TestASeedDecidesForEachWebhook repeats a run with four webhooks whose attempts run concurrently.
-func TestASeedDecidesForEachWebhook(t *testing.T) {
+// TestWebhookFault_seedOfEachWebhook repeats a run with four webhooks whose attempts run concurrently.
+func TestWebhookFault_seedOfEachWebhook(t *testing.T) {
 	run := func(seed uint64) (attempts []int) {
 		srv, _, submit := newPair(t, &refserver.Options{Start: start, Seed: seed}, newReceiver(t).URL)
 		for range 3 {

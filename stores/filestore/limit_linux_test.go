@@ -18,15 +18,15 @@ func TestLimitStore_fileOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user")
 	}
-	for name, left := range map[string]string{"lock": "", "file": ".lock"} {
-		t.Run(name, func(t *testing.T) {
+	for _, row := range []struct{ name, left string }{{name: "lock", left: ""}, {name: "file", left: ".lock"}} {
+		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 			path := filepath.Join(dir, "reminders.json")
 			_, _, err := filestore.NewLimitStore(path).Take(t.Context(), "key", 5, time.Minute)
 			require.NoError(t, err)
-			if left != "" {
-				require.NoError(t, os.Chown(path+left, 65534, 65534))
+			if row.left != "" {
+				require.NoError(t, os.Chown(path+row.left, 65534, 65534))
 			}
 			runtime.LockOSThread() // and never unlocked, so that the thread ends with the goroutine
 			require.NoError(t, syscall.Setfsuid(65534))

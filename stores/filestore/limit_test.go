@@ -40,14 +40,14 @@ func (m *machine) set(session string, since time.Duration) {
 
 func (m *machine) pass(d time.Duration) { m.set(m.session, m.since+d) }
 
-func TestKeepsTheContract(t *testing.T) {
+func TestLimitStore_contract(t *testing.T) {
 	limitstoretest.Run(t, func(t *testing.T) (signforms.LimitStore, func(time.Duration)) {
 		m := &machine{session: "one", since: time.Hour}
 		return filestore.NewAt(filepath.Join(t.TempDir(), "state", "limits"), m.clock), m.pass
 	})
 }
 
-func TestHeldIsHeldInTheNextProcess(t *testing.T) {
+func TestLimitStore_nextProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	m := &machine{session: "one", since: time.Hour}
 	slot, _, err := filestore.NewAt(path, m.clock).Take(t.Context(), "k", 1, time.Minute)
@@ -61,15 +61,15 @@ func TestHeldIsHeldInTheNextProcess(t *testing.T) {
 }
 
 // After a reboot it is unknown how long the machine was off. Slots are held for the time that remained when the file was last written.
-func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
+func TestLimitStore_restartOfTheMachine(t *testing.T) {
 	for _, next := range []struct {
 		name    string
 		session string
 		since   time.Duration
 	}{
-		{"the clock begins anew", "two", 5 * time.Second},
-		{"and is further on than before", "two", 30 * time.Hour},
-		{"a wall clock is set back", "one", 10 * time.Minute},
+		{name: "the clock begins anew", session: "two", since: 5 * time.Second},
+		{name: "and is further on than before", session: "two", since: 30 * time.Hour},
+		{name: "a wall clock is set back", session: "one", since: 10 * time.Minute},
 	} {
 		t.Run(next.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "limits")
@@ -96,7 +96,7 @@ func TestHeldIsHeldOverARestartOfTheMachine(t *testing.T) {
 	}
 }
 
-func TestDamagedFileGivesNoSlot(t *testing.T) {
+func TestLimitStore_damagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"keys":{`), 0o600))
 	slot, _, err := filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
@@ -105,7 +105,7 @@ func TestDamagedFileGivesNoSlot(t *testing.T) {
 }
 
 // Whatever letter of a name is wrong: the file is not read as one that holds nothing.
-func TestFileWithAnotherNameGivesNoSlot(t *testing.T) {
+func TestLimitStore_fileWithAWrongFieldName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	store := filestore.NewLimitStore(path)
 	_, _, err := store.Take(t.Context(), "k", 1, time.Minute)
@@ -114,44 +114,54 @@ func TestFileWithAnotherNameGivesNoSlot(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for _, name := range []string{"version", "session", "saved", "keys", "slots", "id", "until", "for", "closed"} {
-		for _, wrong := range []string{"x" + name[1:], strings.ToUpper(name)} {
-			text := strings.Replace(string(whole), `"`+name+`":`, `"`+wrong+`":`, 1)
-			require.NotEqual(t, string(whole), text)
-			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			slot, _, err := store.Take(t.Context(), "k", 5, time.Minute)
-			require.ErrorContains(t, err, "is damaged", wrong)
-			require.Empty(t, slot)
-		}
+		t.Run(name, func(t *testing.T) {
+			for _, wrong := range []string{"x" + name[1:], strings.ToUpper(name)} {
+				t.Run(wrong, func(t *testing.T) {
+					text := strings.Replace(string(whole), `"`+name+`":`, `"`+wrong+`":`, 1)
+					require.NotEqual(t, string(whole), text)
+					require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+					slot, _, err := store.Take(t.Context(), "k", 5, time.Minute)
+					require.ErrorContains(t, err, "is damaged")
+					require.Empty(t, slot)
+				})
+			}
+		})
 	}
 	for _, text := range []string{`{"version":1}`, `{"version":1,"session":"","saved":0,"keys":null}` + "\n"} {
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, _, err := store.Take(t.Context(), "k", 5, time.Minute)
-		require.ErrorContains(t, err, "is damaged", text)
+		t.Run(text, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			_, _, err := store.Take(t.Context(), "k", 5, time.Minute)
+			require.ErrorContains(t, err, "is damaged")
+		})
 	}
 }
 
-func TestPathThatIsNoFile(t *testing.T) {
+func TestLimitStore_pathIsNoFile(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
 	_, _, err := filestore.NewLimitStore("").Take(t.Context(), "k", 5, time.Minute)
 	require.ErrorContains(t, err, "the path is empty")
 	for _, path := range []string{os.DevNull, folder} {
-		_, _, err = filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
-		require.ErrorContains(t, err, "is not a regular file")
-		require.NotContains(t, err.Error(), "remove")
-		require.NoFileExists(t, path+".lock")
+		t.Run(path, func(t *testing.T) {
+			_, _, err = filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
+			require.ErrorContains(t, err, "is not a regular file")
+			require.NotContains(t, err.Error(), "remove")
+			require.NoFileExists(t, path+".lock")
+		})
 	}
 	require.NoFileExists(t, ".lock")
 }
 
-func TestFileIsReadableByItsOwnerOnly(t *testing.T) {
+func TestLimitStore_filePermissions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "limits")
 	_, _, err := filestore.NewLimitStore(path).Take(t.Context(), "k", 5, time.Minute)
 	require.NoError(t, err)
 	for _, name := range []string{path, path + ".lock"} {
-		info, err := os.Stat(name)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode(), name)
+		t.Run(name, func(t *testing.T) {
+			info, err := os.Stat(name)
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode())
+		})
 	}
 }
 
@@ -172,7 +182,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-func TestProcessesThatAreKilledShareTheLimit(t *testing.T) {
+func TestLimitStore_killedProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	var mu sync.Mutex
 	taken := map[string]bool{}

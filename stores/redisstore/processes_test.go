@@ -135,7 +135,7 @@ func (c *company) wait(n int) {
 	require.Eventually(c, func() bool { return len(c.service.Requests()) >= n }, time.Minute, 10*time.Millisecond, "%d requests", n)
 }
 
-func TestFourProcessesShareOneLimit(t *testing.T) {
+func TestLimitStore_fourProcesses(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t)
 	for range 4 {
@@ -145,7 +145,7 @@ func TestFourProcessesShareOneLimit(t *testing.T) {
 	c.arrivals()
 }
 
-func TestProcessThatDiesLeavesItsSlotsTaken(t *testing.T) {
+func TestLimitStore_deadProcess(t *testing.T) {
 	t.Parallel()
 	const latency = attemptTimeout - time.Second/2
 	c := newCompany(t)
@@ -168,7 +168,7 @@ func TestProcessThatDiesLeavesItsSlotsTaken(t *testing.T) {
 	require.Greater(t, at[5].Sub(at[4]), attemptTimeout+window-latency, "from the last of the dead one's to the first of another's")
 }
 
-func TestRedisThatRestartsForgetsNothing(t *testing.T) {
+func TestLimitStore_restartOfRedis(t *testing.T) {
 	t.Parallel()
 	c := newCompany(t)
 	for range 4 {

@@ -40,36 +40,41 @@ func requireLimit(t *testing.T, store signforms.LimitStore, key string) {
 
 // A restart with appendonly forgets nothing, and one without forgets all: then five more reminders go out, of which the
 // service refuses what is too many, and its 429 blocks the budget.
-func TestRestartWithAndWithoutAppendOnly(t *testing.T) {
+func TestLimitStore_restartWithoutAppendOnly(t *testing.T) {
 	t.Parallel()
-	for setting, accepted := range map[string]int{"yes": 0, "no": 1} {
-		redisServer := startRedis(t, "--appendonly", setting)
-		service := signformstest.NewServer(t, nil)
-		options := service.ClientOptions()
-		options.LimitStore, options.MaxAttempts = redisstore.NewLimitStore(redisServer.client(t), ""), 1
-		client, err := signforms.New(service.URL, service.APIKey, options)
-		require.NoError(t, err)
-		remind := func() error {
-			document := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
-			_, err := client.Documents.Remind(t.Context(), signforms.PDFDocument(document))
-			return err
-		}
-		for range 5 {
-			require.NoError(t, remind())
-		}
-		redisServer.kill()
-		require.ErrorIs(t, remind(), signforms.ErrUnavailable)
-		redisServer.start(t)
-		for range 7 {
-			require.ErrorIs(t, remind(), signforms.ErrRateLimited, "appendonly %s", setting)
-		}
-		refused := 0
-		for _, r := range service.Requests() {
-			if r.StatusCode == http.StatusTooManyRequests {
-				refused++
+	for _, row := range []struct {
+		setting  string
+		accepted int
+	}{{setting: "yes", accepted: 0}, {setting: "no", accepted: 1}} {
+		t.Run(row.setting, func(t *testing.T) {
+			redisServer := startRedis(t, "--appendonly", row.setting)
+			service := signformstest.NewServer(t, nil)
+			options := service.ClientOptions()
+			options.LimitStore, options.MaxAttempts = redisstore.NewLimitStore(redisServer.client(t), ""), 1
+			client, err := signforms.New(service.URL, service.APIKey, options)
+			require.NoError(t, err)
+			remind := func() error {
+				document := service.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{{Email: "ann@example.com"}}})
+				_, err := client.Documents.Remind(t.Context(), signforms.PDFDocument(document))
+				return err
 			}
-		}
-		require.Equal(t, accepted, refused, "requests that the service refused, appendonly %s", setting)
+			for range 5 {
+				require.NoError(t, remind())
+			}
+			redisServer.kill()
+			require.ErrorIs(t, remind(), signforms.ErrUnavailable)
+			redisServer.start(t)
+			for range 7 {
+				require.ErrorIs(t, remind(), signforms.ErrRateLimited, "appendonly %s", row.setting)
+			}
+			refused := 0
+			for _, r := range service.Requests() {
+				if r.StatusCode == http.StatusTooManyRequests {
+					refused++
+				}
+			}
+			require.Equal(t, row.accepted, refused, "requests that the service refused, appendonly %s", row.setting)
+		})
 	}
 }
 
@@ -108,7 +113,7 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-func TestClusterOfThreeNodes(t *testing.T) {
+func TestStores_clusterOfThreeNodes(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
 	store := redisstore.NewLimitStore(c.client, "")

@@ -40,7 +40,7 @@ func TestReplayStore(t *testing.T) {
 	})
 }
 
-func TestKeysExpireByThemselves(t *testing.T) {
+func TestStores_keysExpire(t *testing.T) {
 	t.Parallel()
 	const s, minute = time.Second, time.Minute
 	ctx, client := t.Context(), startRedis(t).client(t)
@@ -71,7 +71,7 @@ func TestKeysExpireByThemselves(t *testing.T) {
 }
 
 // Lua prints numbers of that size without their last digits.
-func TestTimesAreExact(t *testing.T) {
+func TestLimitStore_exactTimes(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), startRedis(t).client(t)
 	store, exact := redisstore.NewLimitStore(client, ""), 0
@@ -88,7 +88,7 @@ func TestTimesAreExact(t *testing.T) {
 }
 
 // Members that are over do not pile up in a key that is in use.
-func TestBusyKeyDoesNotGrow(t *testing.T) {
+func TestLimitStore_busyKeyDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	ctx, client := t.Context(), startRedis(t).client(t)
 	store := redisstore.NewLimitStore(client, "")
@@ -124,7 +124,7 @@ func (c *deafConn) Read(b []byte) (int, error) {
 }
 
 // go-redis repeats a command whose answer got lost. What it does must be done once.
-func TestRepeatedCommandsDoTheSameAsOne(t *testing.T) {
+func TestStores_repeatedCommands(t *testing.T) {
 	t.Parallel()
 	ctx, server := t.Context(), startRedis(t)
 	var armed atomic.Bool
@@ -156,7 +156,7 @@ func TestRepeatedCommandsDoTheSameAsOne(t *testing.T) {
 	require.False(t, armed.Load(), "an answer got lost")
 }
 
-func TestRedisAwayOrHangingSendsNothing(t *testing.T) {
+func TestLimitStore_redisUnavailable(t *testing.T) {
 	t.Parallel()
 	server := startRedis(t)
 	srv := signformstest.NewServer(t, nil)
@@ -183,7 +183,7 @@ func TestRedisAwayOrHangingSendsNothing(t *testing.T) {
 }
 
 // The commands that the package documentation lists are all that a user needs.
-func TestUserWithNoMoreRightsThanDocumented(t *testing.T) {
+func TestStores_documentedRights(t *testing.T) {
 	t.Parallel()
 	ctx, server := t.Context(), startRedis(t)
 	text, err := os.ReadFile("doc.go")

@@ -14,9 +14,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// TestRequestsAtOnce runs every operation beside every other. The race detector watches; after it, each send has left one
+// TestAPI_concurrentRequests runs every operation beside every other. The race detector watches; after it, each send has left one
 // document and each answer is one of the service's.
-func TestRequestsAtOnce(t *testing.T) {
+func TestAPI_concurrentRequests(t *testing.T) {
 	var tick, sent, forms, answers atomic.Int64
 	now := func() time.Time {
 		return instant("2026-11-19T08:00:00Z").Add(time.Duration(tick.Add(1)) * time.Millisecond)
@@ -37,7 +37,9 @@ func TestRequestsAtOnce(t *testing.T) {
 		"send_reminder", "void_template_document", "get_document", "get_respondent", "get_response",
 	}
 	for _, name := range names {
-		requests[name] = load(t, name)
+		t.Run(name, func(t *testing.T) {
+			requests[name] = load(t, name)
+		})
 	}
 	const workers, each = 16, 60
 	var wg sync.WaitGroup

@@ -30,54 +30,54 @@ func list(t *testing.T, srv *server, query map[string]string) (ids []string, pag
 	return ids, pagination
 }
 
-func TestListFilters(t *testing.T) {
+func TestList_filters(t *testing.T) {
 	srv := newServer(t, nil)
 	for _, tc := range []struct {
 		query map[string]string
 		want  []string
 	}{
-		{nil, []string{inProgress, completed, paid, declined, expired, deleted, voided, draft}},
-		{map[string]string{"sortOrder": "asc"}, []string{draft, voided, deleted, expired, declined, paid, completed, inProgress}},
-		{map[string]string{"sortOrder": ""}, []string{inProgress, completed, paid, declined, expired, deleted, voided, draft}},
-		{map[string]string{"status": "VOID"}, []string{voided}},
-		{map[string]string{"status": "PENDING"}, []string{inProgress}},
-		{map[string]string{"archive": "true"}, []string{voided}},
-		{map[string]string{"archive": "false", "limit": "3"}, []string{inProgress, completed, paid}},
-		{map[string]string{"query": "LEASE"}, []string{inProgress, voided}},
-		{map[string]string{"query": "lease", "archive": "true"}, []string{voided}},
-		{map[string]string{"documentId": paid}, []string{paid}},
-		{map[string]string{"documentId": paid, "status": "VOID"}, nil},
-		{map[string]string{"documentId": paid, "page": "2"}, nil},
-		{map[string]string{"documentId": paid, "page": "2", "limit": "1"}, nil},
-		{map[string]string{"documentId": template}, nil},
-		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE"}, []string{template}},
-		{map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE", "archive": "true"}, nil},
-		{map[string]string{"documentType": "PDF_TEMPLATE", "sortOrder": "asc"}, []string{unusedTemplate, template}},
-		{map[string]string{"documentType": "PDF_TEMPLATE", "query": "attorney"}, []string{unusedTemplate}},
+		{query: nil, want: []string{inProgress, completed, paid, declined, expired, deleted, voided, draft}},
+		{query: map[string]string{"sortOrder": "asc"}, want: []string{draft, voided, deleted, expired, declined, paid, completed, inProgress}},
+		{query: map[string]string{"sortOrder": ""}, want: []string{inProgress, completed, paid, declined, expired, deleted, voided, draft}},
+		{query: map[string]string{"status": "VOID"}, want: []string{voided}},
+		{query: map[string]string{"status": "PENDING"}, want: []string{inProgress}},
+		{query: map[string]string{"archive": "true"}, want: []string{voided}},
+		{query: map[string]string{"archive": "false", "limit": "3"}, want: []string{inProgress, completed, paid}},
+		{query: map[string]string{"query": "LEASE"}, want: []string{inProgress, voided}},
+		{query: map[string]string{"query": "lease", "archive": "true"}, want: []string{voided}},
+		{query: map[string]string{"documentId": paid}, want: []string{paid}},
+		{query: map[string]string{"documentId": paid, "status": "VOID"}, want: nil},
+		{query: map[string]string{"documentId": paid, "page": "2"}, want: nil},
+		{query: map[string]string{"documentId": paid, "page": "2", "limit": "1"}, want: nil},
+		{query: map[string]string{"documentId": template}, want: nil},
+		{query: map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE"}, want: []string{template}},
+		{query: map[string]string{"documentId": template, "documentType": "PDF_TEMPLATE", "archive": "true"}, want: nil},
+		{query: map[string]string{"documentType": "PDF_TEMPLATE", "sortOrder": "asc"}, want: []string{unusedTemplate, template}},
+		{query: map[string]string{"documentType": "PDF_TEMPLATE", "query": "attorney"}, want: []string{unusedTemplate}},
 		// Both ends are inclusive, to the millisecond.
-		{map[string]string{"dateFrom": "2026-11-16T08:00:00.001Z"}, []string{inProgress, completed, paid}},
-		{map[string]string{"dateFrom": "2026-11-16T08:00:00.002Z"}, []string{inProgress, completed}},
-		{map[string]string{"dateTo": "2026-11-02T08:00:00.000Z"}, []string{voided, draft}},
-		{map[string]string{"dateTo": "2026-11-02T07:59:59.999Z"}, []string{draft}},
-		{map[string]string{"dateFrom": "2026-11-02T08:00:00.000Z", "dateTo": "2026-11-02T08:00:00.000Z"}, []string{voided}},
-		{map[string]string{"dateTo": "2026-11-02T10:00:00.000+02:00"}, []string{voided, draft}},
+		{query: map[string]string{"dateFrom": "2026-11-16T08:00:00.001Z"}, want: []string{inProgress, completed, paid}},
+		{query: map[string]string{"dateFrom": "2026-11-16T08:00:00.002Z"}, want: []string{inProgress, completed}},
+		{query: map[string]string{"dateTo": "2026-11-02T08:00:00.000Z"}, want: []string{voided, draft}},
+		{query: map[string]string{"dateTo": "2026-11-02T07:59:59.999Z"}, want: []string{draft}},
+		{query: map[string]string{"dateFrom": "2026-11-02T08:00:00.000Z", "dateTo": "2026-11-02T08:00:00.000Z"}, want: []string{voided}},
+		{query: map[string]string{"dateTo": "2026-11-02T10:00:00.000+02:00"}, want: []string{voided, draft}},
 		// A date alone means its whole day in UTC, from its beginning and to its end.
-		{map[string]string{"dateFrom": "2026-11-16"}, []string{inProgress, completed, paid}},
-		{map[string]string{"dateTo": "2026-11-02"}, []string{voided, draft}},
-		{map[string]string{"dateFrom": "2026-11-18", "dateTo": "2026-11-18"}, []string{inProgress}},
+		{query: map[string]string{"dateFrom": "2026-11-16"}, want: []string{inProgress, completed, paid}},
+		{query: map[string]string{"dateTo": "2026-11-02"}, want: []string{voided, draft}},
+		{query: map[string]string{"dateFrom": "2026-11-18", "dateTo": "2026-11-18"}, want: []string{inProgress}},
 		// Times before and after those that an int64 of nanoseconds can tell.
-		{map[string]string{"dateFrom": "0001-01-01T00:00:01Z", "dateTo": "9999-12-31T23:59:59.999Z", "limit": "1"}, []string{inProgress}},
-		{map[string]string{"dateFrom": "2263-01-01T00:00:00Z"}, nil},
-		{map[string]string{"dateTo": "1677-01-01T00:00:00Z"}, nil},
+		{query: map[string]string{"dateFrom": "0001-01-01T00:00:01Z", "dateTo": "9999-12-31T23:59:59.999Z", "limit": "1"}, want: []string{inProgress}},
+		{query: map[string]string{"dateFrom": "2263-01-01T00:00:00Z"}, want: nil},
+		{query: map[string]string{"dateTo": "1677-01-01T00:00:00Z"}, want: nil},
 		// Unknown parameters are ignored.
-		{map[string]string{"filter": "x", "sortBy": "name", "Limit": "1", "documentType": "PDF_TEMPLATE"}, []string{template, unusedTemplate}},
+		{query: map[string]string{"filter": "x", "sortBy": "name", "Limit": "1", "documentType": "PDF_TEMPLATE"}, want: []string{template, unusedTemplate}},
 	} {
 		got, _ := list(t, srv, tc.query)
 		require.Equal(t, tc.want, got, "%v", tc.query)
 	}
 }
 
-func TestListPages(t *testing.T) {
+func TestList_pages(t *testing.T) {
 	srv := newServer(t, nil)
 	all, first := list(t, srv, nil)
 	require.Equal(t, map[string]any{"currentPage": 1.0, "totalPages": 1.0, "totalDocuments": 8.0}, first)
@@ -98,7 +98,7 @@ func TestListPages(t *testing.T) {
 	require.Equal(t, 2147483647.0, pagination["currentPage"])
 }
 
-func TestDefaultPageHasTen(t *testing.T) {
+func TestList_defaultPageHasTen(t *testing.T) {
 	srv := newServer(t, nil)
 	for i := range 5 {
 		play(t, srv.store, signing.NewIDs(uint64(i+1)), signing.Document{Name: "More"}, "2026-11-19T07:00:00Z")
@@ -109,7 +109,7 @@ func TestDefaultPageHasTen(t *testing.T) {
 	require.True(t, slices.IsSortedFunc(ids[:5], func(a, b string) int { return cmp.Compare(b, a) }), "equal times are ordered by id")
 }
 
-func TestVoidAndRemindHaveTheirEffect(t *testing.T) {
+func TestVoidAndRemind_effect(t *testing.T) {
 	srv := newServer(t, nil)
 	require.Equal(t, http.StatusOK, load(t, "send_reminder").send(srv).Code)
 	require.Equal(t, http.StatusOK, load(t, "void_document").send(srv).Code)
@@ -131,8 +131,8 @@ func TestVoidAndRemindHaveTheirEffect(t *testing.T) {
 	require.Equal(t, []string{inProgress, voided}, ids)
 }
 
-// TestExpiryComesBeforeTheAct asks to void a document whose time ran out and that nobody has looked at since.
-func TestExpiryComesBeforeTheAct(t *testing.T) {
+// TestVoid_expiryComesFirst asks to void a document whose time ran out and that nobody has looked at since.
+func TestVoid_expiryComesFirst(t *testing.T) {
 	srv := newServer(t, nil)
 	srv.now = instant("2026-11-19T07:00:00Z")
 	late := "0b5a3c1e-0000-4000-8000-000000000001"
@@ -148,8 +148,8 @@ func TestExpiryComesBeforeTheAct(t *testing.T) {
 	require.Equal(t, []string{late, expired}, ids)
 }
 
-// TestWorkHasItsOwnTime lets an hour pass between the arrival of a request and its work.
-func TestWorkHasItsOwnTime(t *testing.T) {
+// TestRequest_timeOfItsWork lets an hour pass between the arrival of a request and its work.
+func TestRequest_timeOfItsWork(t *testing.T) {
 	var srv *server
 	srv = newServer(t, func(o *api.Options) {
 		o.Intercept = func(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
@@ -167,7 +167,7 @@ func TestWorkHasItsOwnTime(t *testing.T) {
 	}))
 }
 
-func TestPaidDocumentsOfATemplateCountAsSigned(t *testing.T) {
+func TestList_paidCountAsSigned(t *testing.T) {
 	srv := newServer(t, nil)
 	_, err := srv.store.Act(createdEarlier, signing.Document.Pay)
 	require.NoError(t, err)
@@ -176,9 +176,9 @@ func TestPaidDocumentsOfATemplateCountAsSigned(t *testing.T) {
 	require.Equal(t, 2.0, got["totalRespondants"])
 }
 
-// TestListsShowEveryChange compares the entry in a list, which is encoded once for each version, with the document alone, after
+// TestList_showsEveryChange compares the entry in a list, which is encoded once for each version, with the document alone, after
 // each act.
-func TestListsShowEveryChange(t *testing.T) {
+func TestList_showsEveryChange(t *testing.T) {
 	srv := newServer(t, nil)
 	same := func(id string) string {
 		t.Helper()
@@ -198,11 +198,14 @@ func TestListsShowEveryChange(t *testing.T) {
 		act  signing.Command
 		want string
 	}{
-		{viewBy(ben), "PENDING"}, {signing.Document.Archive, "PENDING"}, {signBy(ben, "203.0.113.9"), "SIGNED"}, {signing.Document.Pay, "PAID"},
+		{act: viewBy(ben), want: "PENDING"}, {act: signing.Document.Archive, want: "PENDING"}, {act: signBy(ben, "203.0.113.9"), want: "SIGNED"},
+		{act: signing.Document.Pay, want: "PAID"},
 	} {
-		_, err := srv.store.Act(inProgress, step.act)
-		require.NoError(t, err)
-		require.Equal(t, step.want, same(inProgress))
+		t.Run(step.want, func(t *testing.T) {
+			_, err := srv.store.Act(inProgress, step.act)
+			require.NoError(t, err)
+			require.Equal(t, step.want, same(inProgress))
+		})
 	}
 	require.Equal(t, http.StatusOK, load(t, "void_document").with(both("documentId", draft)).send(srv).Code)
 	require.Equal(t, "VOID", same(draft))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestListInputsAreRefused(t *testing.T) {
+func TestList_refusesInputs(t *testing.T) {
 	const invalid = "invalid_input"
 	one := func(name, from, field, value, text string) refusal {
 		return refusal{name: name, from: from, change: query(field, value), status: 400, code: invalid, text: text, rule: "input"}
@@ -47,7 +47,7 @@ func TestListInputsAreRefused(t *testing.T) {
 	})
 }
 
-func TestActInputsAreRefused(t *testing.T) {
+func TestVoidAndRemind_refuseInputs(t *testing.T) {
 	const invalid = "invalid_input"
 	requireRefusals(t, []refusal{
 		{name: "no id", from: "void_document", change: without("documentId"), status: 400, code: invalid,
@@ -71,28 +71,33 @@ func TestActInputsAreRefused(t *testing.T) {
 	})
 }
 
-// TestActInputsInEitherPlace shows that query and body each do alone, and that a null is like a missing field.
-func TestActInputsInEitherPlace(t *testing.T) {
-	for name, change := range map[string]func(*request){
-		"query": func(r *request) { r.Body = nil; delete(r.Header, "Content-Type") },
-		"body":  func(r *request) { r.Query = nil },
-		"half": func(r *request) {
+// TestVoidAndRemind_inputsInQueryOrBody shows that query and body each do alone, and that a null is like a missing field.
+func TestVoidAndRemind_inputsInQueryOrBody(t *testing.T) {
+	for _, row := range []struct {
+		name   string
+		change func(*request)
+	}{
+		{name: "query", change: func(r *request) { r.Body = nil; delete(r.Header, "Content-Type") }},
+		{name: "body", change: func(r *request) { r.Query = nil }},
+		{name: "half", change: func(r *request) {
 			r.Query = map[string]string{"documentId": inProgress}
 			r.Body = []byte(`{"documentType":"PDF"}`)
-		},
-		"no type":   without("documentType"),
-		"null":      body("documentId", nil),
-		"upper":     func(r *request) { r.Query["documentId"], r.Body = strings.ToUpper(inProgress), nil },
-		"response":  both("responseId", "ignored"),
-		"unknown":   both("reason", "ignored"),
-		"both same": func(*request) {},
+		}},
+		{name: "no type", change: without("documentType")},
+		{name: "null", change: body("documentId", nil)},
+		{name: "upper", change: func(r *request) { r.Query["documentId"], r.Body = strings.ToUpper(inProgress), nil }},
+		{name: "response", change: both("responseId", "ignored")},
+		{name: "unknown", change: both("reason", "ignored")},
+		{name: "both same", change: func(*request) {}},
 	} {
-		w := load(t, "void_document").with(change).send(newServer(t, nil))
-		require.Equal(t, http.StatusOK, w.Code, "%s: %s", name, w.Body)
+		t.Run(row.name, func(t *testing.T) {
+			w := load(t, "void_document").with(row.change).send(newServer(t, nil))
+			require.Equal(t, http.StatusOK, w.Code, "%s: %s", row.name, w.Body)
+		})
 	}
 }
 
-func TestSendInputsAreRefused(t *testing.T) {
+func TestSend_refusesInputs(t *testing.T) {
 	const invalid = "invalid_input"
 	receiver := func(fields map[string]any) func(*request) {
 		r := map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "Client"}
@@ -154,46 +159,55 @@ func TestSendInputsAreRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code, "a form needs no roles")
 }
 
-// TestMalformedQueryIsRefused: a lenient parser would drop the broken part, and with it a filter that the client counts on.
-func TestMalformedQueryIsRefused(t *testing.T) {
+// TestRequest_malformedQuery: a lenient parser would drop the broken part, and with it a filter that the client counts on.
+func TestRequest_malformedQuery(t *testing.T) {
 	for _, query := range []string{"status=SIGNED;page=2", "status=%", "page=1&query=100%zz", "%=1"} {
-		for _, target := range []string{"GET /get-documents", "POST /void-document", "POST /pdf-template-lambda"} {
-			srv := newServer(t, nil)
-			method, path, _ := strings.Cut(target, " ")
-			r := httptest.NewRequest(method, path, nil)
-			r.URL.RawQuery = query
-			r.Header.Set("x-api-key", apiKey)
-			w := httptest.NewRecorder()
-			srv.ServeHTTP(w, r)
-			require.Equal(t, http.StatusBadRequest, w.Code, "%s?%s: %s", target, query, w.Body)
-			require.JSONEq(t, `{"message":"The query is malformed: its values must be percent-encoded, and its pairs separated by &","code":"invalid_input"}`, w.Body.String())
-			require.NotContains(t, srv.last().String(), "SIGNED")
-		}
+		t.Run(query, func(t *testing.T) {
+			for _, target := range []string{"GET /get-documents", "POST /void-document", "POST /pdf-template-lambda"} {
+				t.Run(target, func(t *testing.T) {
+					srv := newServer(t, nil)
+					method, path, _ := strings.Cut(target, " ")
+					r := httptest.NewRequest(method, path, nil)
+					r.URL.RawQuery = query
+					r.Header.Set("x-api-key", apiKey)
+					w := httptest.NewRecorder()
+					srv.ServeHTTP(w, r)
+					require.Equal(t, http.StatusBadRequest, w.Code, "%s?%s: %s", target, query, w.Body)
+					require.JSONEq(t, `{"message":"The query is malformed: its values must be percent-encoded, and its pairs separated by &","code":"invalid_input"}`, w.Body.String())
+					require.NotContains(t, srv.last().String(), "SIGNED")
+				})
+			}
+		})
 	}
 }
 
-// TestUUIDsHaveNoCase asks for each record by its id in capital letters.
-func TestUUIDsHaveNoCase(t *testing.T) {
+// TestRequest_UUIDsHaveNoCase asks for each record by its id in capital letters.
+func TestRequest_UUIDsHaveNoCase(t *testing.T) {
 	upper := strings.ToUpper
-	for name, change := range map[string]func(*request){
-		"get_document":                    query("documentId", upper(inProgress)),
-		"get_template":                    query("documentId", upper(template)),
-		"void_document":                   both("documentId", upper(inProgress)),
-		"void_template_document":          func(r *request) { both("documentId", upper(template))(r); both("responseId", upper(created))(r) },
-		"send_reminder_template_document": both("documentId", upper(template)),
-		"send_template":                   body("documentId", upper(template)),
-		"send_form":                       body("documentId", upper(form)),
-		"list_respondents":                query("templateId", upper(template)),
-		"get_respondent":                  query("respondentDocumentId", upper(created)),
-		"list_responses":                  query("formId", upper(form)),
-		"get_response_uuid":               query("responseId", upper(responseUUID)),
-		"list_documents":                  header("workspaceid", upper(workspace)),
+	for _, row := range []struct {
+		name   string
+		change func(*request)
+	}{
+		{name: "get_document", change: query("documentId", upper(inProgress))},
+		{name: "get_template", change: query("documentId", upper(template))},
+		{name: "void_document", change: both("documentId", upper(inProgress))},
+		{name: "void_template_document", change: func(r *request) { both("documentId", upper(template))(r); both("responseId", upper(created))(r) }},
+		{name: "send_reminder_template_document", change: both("documentId", upper(template))},
+		{name: "send_template", change: body("documentId", upper(template))},
+		{name: "send_form", change: body("documentId", upper(form))},
+		{name: "list_respondents", change: query("templateId", upper(template))},
+		{name: "get_respondent", change: query("respondentDocumentId", upper(created))},
+		{name: "list_responses", change: query("formId", upper(form))},
+		{name: "get_response_uuid", change: query("responseId", upper(responseUUID))},
+		{name: "list_documents", change: header("workspaceid", upper(workspace))},
 	} {
-		srv := newServer(t, nil)
-		w := load(t, name).with(change).send(srv)
-		require.Equal(t, http.StatusOK, w.Code, "%s: %s", name, w.Body)
-		require.NotContains(t, w.Body.String(), `"documents":[]`, name)
-		require.NotContains(t, w.Body.String(), upper(template)[:8], "%s: answers spell ids as the service does", name)
+		t.Run(row.name, func(t *testing.T) {
+			srv := newServer(t, nil)
+			w := load(t, row.name).with(row.change).send(srv)
+			require.Equal(t, http.StatusOK, w.Code, "%s: %s", row.name, w.Body)
+			require.NotContains(t, w.Body.String(), `"documents":[]`)
+			require.NotContains(t, w.Body.String(), upper(template)[:8], "%s: answers spell ids as the service does", row.name)
+		})
 	}
 	w := load(t, "void_document").with(both("documentId", upper(inProgress))).send(newServer(t, nil))
 	require.Equal(t, inProgress, parse(t, w.Body.Bytes()).(map[string]any)["documentId"])
@@ -202,7 +216,7 @@ func TestUUIDsHaveNoCase(t *testing.T) {
 }
 
 // Answers and records list the first mistakes only: the time grew with the square of their number.
-func TestMistakesAreBounded(t *testing.T) {
+func TestRequest_numberOfErrorsIsBounded(t *testing.T) {
 	srv := newServer(t, nil)
 	w := load(t, "send_template").with(body("receiversList", make([]struct{}, 2000))).send(srv)
 	require.Equal(t, http.StatusBadRequest, w.Code)

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -22,13 +23,14 @@ import (
 // take is one request at a time after noon and what becomes of it: 0 lets it in, anything else is the wait.
 type take struct{ at, wait time.Duration }
 
-func TestSlidingWindow(t *testing.T) {
+func TestReminderLimit_slidingWindow(t *testing.T) {
 	const m = time.Minute
 	noon := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	limit := api.SlidingWindow(5, 15*m)
 	for i, want := range []take{
-		{0, 0}, {m, 0}, {2 * m, 0}, {3 * m, 0}, {4 * m, 0},
-		{5 * m, 10 * m}, {14 * m, m}, {15*m - 1, 1}, {15 * m, 0}, {15 * m, m}, {16 * m, 0}, {17 * m, 0}, {18 * m, 0}, {19 * m, 0}, {19 * m, 11 * m},
+		{at: 0, wait: 0}, {at: m, wait: 0}, {at: 2 * m, wait: 0}, {at: 3 * m, wait: 0}, {at: 4 * m, wait: 0},
+		{at: 5 * m, wait: 10 * m}, {at: 14 * m, wait: m}, {at: 15*m - 1, wait: 1}, {at: 15 * m, wait: 0}, {at: 15 * m, wait: m}, {at: 16 * m, wait: 0},
+		{at: 17 * m, wait: 0}, {at: 18 * m, wait: 0}, {at: 19 * m, wait: 0}, {at: 19 * m, wait: 11 * m},
 	} {
 		wait, ok := limit.Take("key", noon.Add(want.at))
 		require.Equal(t, want.wait, wait, "request %d at %s", i, want.at)
@@ -39,12 +41,14 @@ func TestSlidingWindow(t *testing.T) {
 	require.Equal(t, "At most 5 reminders in 15 minutes", limit.String())
 }
 
-func TestReturnedArrivalsDoNotCount(t *testing.T) {
+func TestReminderLimit_returnedArrivals(t *testing.T) {
 	noon := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	limit := api.SlidingWindow(2, time.Hour)
 	for i, wantOK := range []bool{true, true, false} {
-		_, ok := limit.Take("key", noon.Add(time.Duration(i)))
-		require.Equal(t, wantOK, ok)
+		t.Run(fmt.Sprint(wantOK), func(t *testing.T) {
+			_, ok := limit.Take("key", noon.Add(time.Duration(i)))
+			require.Equal(t, wantOK, ok)
+		})
 	}
 	limit.Return("key", noon)
 	_, ok := limit.Take("key", noon.Add(9))
@@ -53,8 +57,8 @@ func TestReturnedArrivalsDoNotCount(t *testing.T) {
 	require.False(t, ok)
 }
 
-// TestArrivalsAreCountedInOrder has many reminders arrive at once, each reading a later time from the clock.
-func TestArrivalsAreCountedInOrder(t *testing.T) {
+// TestReminderLimit_countsArrivalsInOrder has many reminders arrive at once, each reading a later time from the clock.
+func TestReminderLimit_countsArrivalsInOrder(t *testing.T) {
 	limit := api.SlidingWindow(200, time.Hour)
 	srv := newServer(t, func(o *api.Options) { o.Reminders, o.Log = limit, nil })
 	var ticks atomic.Int64
@@ -88,7 +92,7 @@ func remind(t testing.TB, srv *server, change func(*request)) *httptest.Response
 	return r.send(srv)
 }
 
-func TestReminderLimitOverHTTP(t *testing.T) {
+func TestReminderLimit_overHTTP(t *testing.T) {
 	srv := newServer(t, nil)
 	start := srv.now
 	for i, change := range []func(*request){ // refused ones count too, whatever refused them
@@ -124,8 +128,8 @@ func TestReminderLimitOverHTTP(t *testing.T) {
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
 }
 
-// TestReminderCountsWhateverBecomesOfItsAnswer drops some answers and answers others with a 429 of its own.
-func TestReminderCountsWhateverBecomesOfItsAnswer(t *testing.T) {
+// TestReminderLimit_lostAndFaultyResponsesCount drops some answers and answers others with a 429 of its own.
+func TestReminderLimit_lostAndFaultyResponsesCount(t *testing.T) {
 	status := 0
 	srv := newServer(t, func(o *api.Options) {
 		o.Intercept = func(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
@@ -156,8 +160,8 @@ func TestReminderCountsWhateverBecomesOfItsAnswer(t *testing.T) {
 	require.Equal(t, strconv.Itoa(15*60), w.Header().Get("Retry-After"))
 }
 
-// TestReminderLimitUnderLoad sends many at once: exactly five are let in.
-func TestReminderLimitUnderLoad(t *testing.T) {
+// TestReminderLimit_concurrentReminders sends many at once: exactly five are let in.
+func TestReminderLimit_concurrentReminders(t *testing.T) {
 	var admitted, refused atomic.Int64
 	srv := newServer(t, func(o *api.Options) {
 		o.Log = func(r api.Record) {

@@ -12,9 +12,9 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/api"
 )
 
-// TestProfilesDiffer sends one request to a service with a reading and to one without it: the first answers as the reading
+// TestProfile_readings sends one request to a service with a reading and to one without it: the first answers as the reading
 // says, the second otherwise.
-func TestProfilesDiffer(t *testing.T) {
+func TestProfile_readings(t *testing.T) {
 	list := func(pairs ...string) func(*request) {
 		return func(r *request) {
 			r.Query = map[string]string{}
@@ -91,15 +91,20 @@ func listOf(v any) []any {
 	return list
 }
 
-func TestErrorLayouts(t *testing.T) {
-	for layout, want := range map[api.ErrorLayout]string{
-		api.LayoutMessage:     `{"message":"page must be at least 1","code":"invalid_input"}`,
-		api.LayoutError:       `{"error":"page must be at least 1"}`,
-		api.LayoutDataMessage: `{"data":{"message":"page must be at least 1","code":"invalid_input"}}`,
-		api.LayoutDataError:   `{"data":{"error":"page must be at least 1"}}`,
+func TestProfile_errorLayouts(t *testing.T) {
+	for _, row := range []struct {
+		layout api.ErrorLayout
+		want   string
+	}{
+		{layout: api.LayoutMessage, want: `{"message":"page must be at least 1","code":"invalid_input"}`},
+		{layout: api.LayoutError, want: `{"error":"page must be at least 1"}`},
+		{layout: api.LayoutDataMessage, want: `{"data":{"message":"page must be at least 1","code":"invalid_input"}}`},
+		{layout: api.LayoutDataError, want: `{"data":{"error":"page must be at least 1"}}`},
 	} {
-		w := load(t, "list_documents").with(query("page", "0")).send(newServer(t, withProfile(api.Profile{ErrorLayout: layout})))
-		require.Equal(t, http.StatusBadRequest, w.Code)
-		require.Equal(t, want, w.Body.String())
+		t.Run(fmt.Sprint(row.layout), func(t *testing.T) {
+			w := load(t, "list_documents").with(query("page", "0")).send(newServer(t, withProfile(api.Profile{ErrorLayout: row.layout})))
+			require.Equal(t, http.StatusBadRequest, w.Code)
+			require.Equal(t, row.want, w.Body.String())
+		})
 	}
 }

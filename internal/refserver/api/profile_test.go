@@ -23,7 +23,7 @@ func answer(t *testing.T, srv *server, name string, change func(*request)) map[s
 	return parse(t, w.Body.Bytes()).(map[string]any)
 }
 
-func TestProfileOfLists(t *testing.T) {
+func TestProfile_lists(t *testing.T) {
 	all := func(r *request) { r.Query = nil }
 	srv := newServer(t, withProfile(api.Profile{PageSize: 3}))
 	require.Len(t, answer(t, srv, "list_documents", all)["documents"], 3)
@@ -46,8 +46,8 @@ func TestProfileOfLists(t *testing.T) {
 	require.Equal(t, "IN_PROGRESS", answer(t, srv, "send_template", nil)["createdDocumentStatus"])
 }
 
-// TestTheLargestPages: no page number and no limit that is accepted overflows an int, of 32 bits either.
-func TestTheLargestPages(t *testing.T) {
+// TestList_largestPages: no page number and no limit that is accepted overflows an int, of 32 bits either.
+func TestList_largestPages(t *testing.T) {
 	srv := newServer(t, nil)
 	for _, c := range []struct {
 		page, limit string
@@ -59,15 +59,17 @@ func TestTheLargestPages(t *testing.T) {
 		{page: "2147483647", limit: "2147483647", pages: 1},
 		{page: "2147483647", limit: "1", pages: 2},
 	} {
-		got := answer(t, srv, "list_respondents", func(r *request) { r.Query["page"], r.Query["limit"] = c.page, c.limit })
-		require.Len(t, got["respondents"], c.records, "%+v", c)
-		number, err := strconv.ParseFloat(c.page, 64)
-		require.NoError(t, err)
-		require.Equal(t, map[string]any{"currentPage": number, "totalPages": c.pages}, got["pagination"], "%+v", c)
+		t.Run(c.page, func(t *testing.T) {
+			got := answer(t, srv, "list_respondents", func(r *request) { r.Query["page"], r.Query["limit"] = c.page, c.limit })
+			require.Len(t, got["respondents"], c.records, "%+v", c)
+			number, err := strconv.ParseFloat(c.page, 64)
+			require.NoError(t, err)
+			require.Equal(t, map[string]any{"currentPage": number, "totalPages": c.pages}, got["pagination"], "%+v", c)
+		})
 	}
 }
 
-func TestProfileOfRefusals(t *testing.T) {
+func TestProfile_refusals(t *testing.T) {
 	srv := newServer(t, withProfile(api.Profile{RefusalStatus: http.StatusUnprocessableEntity}))
 	w := load(t, "void_document").with(both("documentId", paid)).send(srv)
 	require.Equal(t, http.StatusUnprocessableEntity, w.Code)

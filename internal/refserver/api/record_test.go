@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-func TestRecordTellsWhatHappened(t *testing.T) {
+func TestRecord_ofEachRequest(t *testing.T) {
 	srv := newServer(t, nil)
 	load(t, "void_document").with(func(r *request) {
 		r.Query = map[string]string{"documentid": inProgress}
@@ -39,29 +39,36 @@ func TestRecordTellsWhatHappened(t *testing.T) {
 	require.Equal(t, `2026-11-19T08:00:00.000Z "POST" "/form/…": 404 not_found (rule: path): No such path. Did you mean GET /get-form-responses?`, srv.last().String())
 }
 
-// TestLogLinesDoNotRepeatTheInput has every kind of refusal that repeats in its message what the client sent.
-func TestLogLinesDoNotRepeatTheInput(t *testing.T) {
+// TestRecord_linesRepeatNoInput has every kind of refusal that repeats in its message what the client sent.
+func TestRecord_linesRepeatNoInput(t *testing.T) {
 	srv := newServer(t, nil)
-	for want, change := range map[string]func(*request){
-		"send: 400 invalid_input (rule: input): receiversList[0].roleTitle": body("receiversList", []any{
+	for _, row := range []struct {
+		want   string
+		change func(*request)
+	}{
+		{want: "send: 400 invalid_input (rule: input): receiversList[0].roleTitle", change: body("receiversList", []any{
 			map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "private"},
-		}),
-		"send: 415 unsupported_media_type (rule: media type): the body must be application/json": header("Content-Type", "text/private"),
-		"send: 405 method_not_allowed (rule: method): use POST":                                  func(r *request) { r.Method = "PRIVATE" },
+		})},
+		{want: "send: 415 unsupported_media_type (rule: media type): the body must be application/json", change: header("Content-Type", "text/private")},
+		{want: "send: 405 method_not_allowed (rule: method): use POST", change: func(r *request) { r.Method = "PRIVATE" }},
 	} {
-		load(t, "send_template").with(change).send(srv)
-		require.Contains(t, strings.ToLower(srv.last().Message), "private")
-		require.Contains(t, srv.last().String(), want)
-		require.NotContains(t, strings.ToLower(srv.last().String()), "private")
+		t.Run(row.want, func(t *testing.T) {
+			load(t, "send_template").with(row.change).send(srv)
+			require.Contains(t, strings.ToLower(srv.last().Message), "private")
+			require.Contains(t, srv.last().String(), row.want)
+			require.NotContains(t, strings.ToLower(srv.last().String()), "private")
+		})
 	}
 }
 
-// TestRecordHoldsNoSecrets looks for the key anywhere in the records, and for what the client sent in their lines.
-func TestRecordHoldsNoSecrets(t *testing.T) {
+// TestRecord_holdsNoSecrets looks for the key anywhere in the records, and for what the client sent in their lines.
+func TestRecord_holdsNoSecrets(t *testing.T) {
 	srv := newServer(t, nil)
 	for _, name := range []string{"send_template", "send_form", "void_document", "list_documents", "get_response"} {
-		load(t, name).with(header("Authorization", "Bearer "+apiKey)).send(srv)
-		load(t, name).with(header("x-api-key", "wrong-"+apiKey)).send(srv)
+		t.Run(name, func(t *testing.T) {
+			load(t, name).with(header("Authorization", "Bearer "+apiKey)).send(srv)
+			load(t, name).with(header("x-api-key", "wrong-"+apiKey)).send(srv)
+		})
 	}
 	type fields api.Record // without its String
 	for _, r := range srv.records {
@@ -73,7 +80,7 @@ func TestRecordHoldsNoSecrets(t *testing.T) {
 	require.Equal(t, "(hidden)", srv.last().Header.Get("x-api-key"))
 }
 
-func TestRecordHasTheAnswerAndWhatWasRefusedForItsPath(t *testing.T) {
+func TestRecord_responseAndRefusedPath(t *testing.T) {
 	srv := newServer(t, nil)
 	load(t, "void_document").with(func(r *request) {
 		r.Path, r.Query = "/void-documents", map[string]string{"documentId": inProgress}
@@ -97,7 +104,7 @@ func TestRecordHasTheAnswerAndWhatWasRefusedForItsPath(t *testing.T) {
 	require.Greater(t, list.Weight(), without.Weight()+len(list.Answer))
 }
 
-func TestInterceptSeesTheCall(t *testing.T) {
+func TestIntercept_call(t *testing.T) {
 	type seen struct {
 		operation api.Operation
 		named     string
@@ -119,21 +126,25 @@ func TestInterceptSeesTheCall(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"list_documents", "get_template", "void_template_document", "send_form", "get_respondent_both", "get_response"} {
-		w := load(t, name).send(srv)
-		require.Equal(t, http.StatusOK, w.Code)
-		require.Contains(t, srv.last().Notes, "seen")
+		t.Run(name, func(t *testing.T) {
+			w := load(t, name).send(srv)
+			require.Equal(t, http.StatusOK, w.Code)
+			require.Contains(t, srv.last().Notes, "seen")
+		})
 	}
 	load(t, "void_document").with(func(r *request) { r.Query = nil }).send(srv)
 	load(t, "void_document").with(header("x-api-key", "wrong")).send(srv)
 	load(t, "void_document").with(raw("{")).send(srv)
 	require.Equal(t, []seen{
-		{api.ListDocuments, "document"}, {api.ListDocuments, "template"}, {api.VoidDocument, "created template"}, {api.Send, "form"},
-		{api.ListRespondents, "created template"}, {api.ListResponses, "response"}, {api.VoidDocument, "document"},
+		{operation: api.ListDocuments, named: "document"}, {operation: api.ListDocuments, named: "template"},
+		{operation: api.VoidDocument, named: "created template"}, {operation: api.Send, named: "form"},
+		{operation: api.ListRespondents, named: "created template"}, {operation: api.ListResponses, named: "response"},
+		{operation: api.VoidDocument, named: "document"},
 	}, calls, "what is refused before the work is not intercepted")
 }
 
-// TestDroppedAnswer does the work and loses its answer; the repeat finds it done.
-func TestDroppedAnswer(t *testing.T) {
+// TestIntercept_droppedResponse does the work and loses its answer; the repeat finds it done.
+func TestIntercept_droppedResponse(t *testing.T) {
 	drop := true
 	srv := newServer(t, func(o *api.Options) {
 		o.Intercept = func(_ context.Context, _ *api.Call, work func() api.Answer) api.Answer {
@@ -158,10 +169,12 @@ func TestDroppedAnswer(t *testing.T) {
 }
 
 // What looks like a secret is not kept, whatever its header is called.
-func TestSecretsAreNotRecorded(t *testing.T) {
+func TestRecord_secretHeaders(t *testing.T) {
 	srv := newServer(t, nil)
 	for _, name := range []string{"X-Access-Token", "X-Amz-Security-Token", "X-Csrf-Token", "My-Api-Key", "X-Client-Secret", "X-Password"} {
-		load(t, "list_documents").with(header(name, "a secret")).send(srv)
-		require.Equal(t, "(hidden)", srv.last().Header.Get(name), name)
+		t.Run(name, func(t *testing.T) {
+			load(t, "list_documents").with(header(name, "a secret")).send(srv)
+			require.Equal(t, "(hidden)", srv.last().Header.Get(name))
+		})
 	}
 }

@@ -80,7 +80,7 @@ func requireRefusals(t *testing.T, refusals []refusal) {
 	}
 }
 
-func TestAccessIsRefused(t *testing.T) {
+func TestRefusal_access(t *testing.T) {
 	const forbidden = "forbidden"
 	requireRefusals(t, []refusal{
 		{name: "no key", from: "list_documents", change: func(r *request) { delete(r.Header, "x-api-key") }, status: 403, code: forbidden,
@@ -96,7 +96,7 @@ func TestAccessIsRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code, "the header workspaceid is optional")
 }
 
-func TestWrongPathsAndMethodsGetAHint(t *testing.T) {
+func TestRefusal_hintForPathsAndMethods(t *testing.T) {
 	path := func(p string) func(*request) { return func(r *request) { r.Path = p } }
 	const missing = "not_found"
 	requireRefusals(t, []refusal{
@@ -116,25 +116,29 @@ func TestWrongPathsAndMethodsGetAHint(t *testing.T) {
 			text: "No such path. Did you mean GET /get-form-responses?", rule: "path"},
 	})
 	srv := newServer(t, nil)
-	for path, want := range map[string]string{
-		"/get-documents": "GET", "/get-template-respondent": "GET", "/get-form-responses": "GET",
-		"/void-document": "POST", "/send-reminder": "POST", "/pdf-template-lambda": "POST",
+	for _, row := range []struct{ path, want string }{
+		{path: "/get-documents", want: "GET"}, {path: "/get-template-respondent", want: "GET"}, {path: "/get-form-responses", want: "GET"},
+		{path: "/void-document", want: "POST"}, {path: "/send-reminder", want: "POST"}, {path: "/pdf-template-lambda", want: "POST"},
 	} {
-		for _, method := range []string{"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"} {
-			w := httptest.NewRecorder()
-			srv.ServeHTTP(w, httptest.NewRequest(method, path, nil))
-			if method == want || method == "HEAD" && want == "GET" {
-				require.Equal(t, http.StatusForbidden, w.Code)
-				continue
+		t.Run(row.path, func(t *testing.T) {
+			for _, method := range []string{"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"} {
+				t.Run(method, func(t *testing.T) {
+					w := httptest.NewRecorder()
+					srv.ServeHTTP(w, httptest.NewRequest(method, row.path, nil))
+					if method == row.want || method == "HEAD" && row.want == "GET" {
+						require.Equal(t, http.StatusForbidden, w.Code)
+						return
+					}
+					require.Equal(t, http.StatusMethodNotAllowed, w.Code, "%s %s", method, row.path)
+					require.Equal(t, row.want, w.Header().Get("Allow"))
+					require.JSONEq(t, `{"message":"Method \"`+method+`\" is not allowed here: use `+row.want+`","code":"method_not_allowed"}`, w.Body.String())
+				})
 			}
-			require.Equal(t, http.StatusMethodNotAllowed, w.Code, "%s %s", method, path)
-			require.Equal(t, want, w.Header().Get("Allow"))
-			require.JSONEq(t, `{"message":"Method \"`+method+`\" is not allowed here: use `+want+`","code":"method_not_allowed"}`, w.Body.String())
-		}
+		})
 	}
 }
 
-func TestBodyIsRefused(t *testing.T) {
+func TestRefusal_body(t *testing.T) {
 	const invalid = "invalid_input"
 	requireRefusals(t, []refusal{
 		{name: "no media type", from: "void_document", change: func(r *request) { delete(r.Header, "Content-Type") }, status: 415, code: "unsupported_media_type",
@@ -165,7 +169,7 @@ func TestBodyIsRefused(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 }
 
-func TestMissingRecords(t *testing.T) {
+func TestRefusal_missingRecords(t *testing.T) {
 	const missing, unknownUUID, unknownObjectID = "not_found", "00000000-0000-4000-8000-000000000000", "000000000000000000000000"
 	requireRefusals(t, []refusal{
 		{name: "void", from: "void_document", change: both("documentId", unknownUUID), status: 404, code: missing,
@@ -205,7 +209,7 @@ func TestMissingRecords(t *testing.T) {
 	})
 }
 
-func TestStatusRefuses(t *testing.T) {
+func TestRefusal_byStatus(t *testing.T) {
 	var refusals []refusal
 	for id, status := range map[string]string{completed: "SIGNED", paid: "PAID", declined: "DECLINED", expired: "EXPIRED", deleted: "DELETED"} {
 		refusals = append(refusals, refusal{name: "void " + status, from: "void_document", change: both("documentId", id), status: 409, code: "invalid_status",
@@ -220,11 +224,15 @@ func TestStatusRefuses(t *testing.T) {
 	requireRefusals(t, refusals)
 
 	for _, id := range []string{inProgress, voided, draft} {
-		w := load(t, "void_document").with(both("documentId", id)).send(newServer(t, nil))
-		require.Equal(t, http.StatusOK, w.Code, "void %s", id)
+		t.Run(id, func(t *testing.T) {
+			w := load(t, "void_document").with(both("documentId", id)).send(newServer(t, nil))
+			require.Equal(t, http.StatusOK, w.Code, "void %s", id)
+		})
 	}
 	for _, id := range []string{inProgress, paid, draft} {
-		w := load(t, "send_reminder").with(both("documentId", id)).send(newServer(t, nil))
-		require.Equal(t, http.StatusOK, w.Code, "remind %s", id)
+		t.Run(id, func(t *testing.T) {
+			w := load(t, "send_reminder").with(both("documentId", id)).send(newServer(t, nil))
+			require.Equal(t, http.StatusOK, w.Code, "remind %s", id)
+		})
 	}
 }

@@ -96,21 +96,27 @@ func parse(t testing.TB, raw []byte) any {
 	return v
 }
 
-// TestReplayedRequests sends every request of testdata word for word. Where the answer depends on the records only, the whole
+// TestReplay_requests sends every request of testdata word for word. Where the answer depends on the records only, the whole
 // of it is compared; where it has new ids in it, its fields and their types are.
-func TestReplayedRequests(t *testing.T) {
-	for name, whole := range map[string]bool{
-		"get_document": true, "get_template": true, "get_respondent": true, "get_response": true, "list_respondents": true,
-		"list_responses": true, "void_document": true, "void_template_document": true, "send_reminder": true, "send_form": true,
-		"list_documents": false, "list_templates": false, "send_template": false, "send_reminder_template_document": false,
+func TestReplay_requests(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		whole bool
+	}{
+		{name: "get_document", whole: true}, {name: "get_template", whole: true}, {name: "get_respondent", whole: true}, {name: "get_response", whole: true},
+		{name: "list_respondents", whole: true},
+		{name: "list_responses", whole: true}, {name: "void_document", whole: true}, {name: "void_template_document", whole: true},
+		{name: "send_reminder", whole: true}, {name: "send_form", whole: true},
+		{name: "list_documents", whole: false}, {name: "list_templates", whole: false}, {name: "send_template", whole: false},
+		{name: "send_reminder_template_document", whole: false},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			srv := newServer(t, nil)
-			w := load(t, name).send(srv)
+			w := load(t, row.name).send(srv)
 			require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
 			require.Equal(t, "application/json", w.Header().Get("Content-Type"))
-			got, want := parse(t, w.Body.Bytes()), wantAnswer(t, name)
-			if whole {
+			got, want := parse(t, w.Body.Bytes()), wantAnswer(t, row.name)
+			if row.whole {
 				require.Equal(t, want, got)
 			}
 			requireShape(t, "$", want, got)
@@ -120,38 +126,46 @@ func TestReplayedRequests(t *testing.T) {
 			require.NotContains(t, record.String(), "parameter", "every input of the request is known")
 		})
 	}
-	for name, answer := range map[string]string{"get_respondent_both": "get_respondent", "get_response_uuid": "get_response"} {
-		w := load(t, name).send(newServer(t, nil))
-		require.Equal(t, wantAnswer(t, answer), parse(t, w.Body.Bytes()), name)
+	for _, row := range []struct{ name, answer string }{{name: "get_respondent_both", answer: "get_respondent"},
+		{name: "get_response_uuid", answer: "get_response"}} {
+		t.Run(row.name, func(t *testing.T) {
+			w := load(t, row.name).send(newServer(t, nil))
+			require.Equal(t, wantAnswer(t, row.answer), parse(t, w.Body.Bytes()))
+		})
 	}
 }
 
-// TestEveryRequestIsReplayed keeps the list above complete.
-func TestEveryRequestIsReplayed(t *testing.T) {
+// TestReplay_isComplete keeps the list above complete.
+func TestReplay_isComplete(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(testdata, "requests", "*.json"))
 	require.NoError(t, err)
 	require.Len(t, files, 16, "a request was added to testdata: replay it too")
 }
 
-func TestListsShowWhatTestdataShows(t *testing.T) {
+func TestReplay_lists(t *testing.T) {
 	srv := newServer(t, nil)
-	for name, query := range map[string]map[string]string{
-		"list_documents":       {"limit": "10"},
-		"list_templates":       {"documentType": "PDF_TEMPLATE"},
-		"list_documents_empty": {"documentId": "00000000-0000-4000-8000-000000000000"},
+	for _, row := range []struct {
+		name  string
+		query map[string]string
+	}{
+		{name: "list_documents", query: map[string]string{"limit": "10"}},
+		{name: "list_templates", query: map[string]string{"documentType": "PDF_TEMPLATE"}},
+		{name: "list_documents_empty", query: map[string]string{"documentId": "00000000-0000-4000-8000-000000000000"}},
 	} {
-		w := load(t, "list_documents").with(func(r *request) { r.Query = query }).send(srv)
-		require.Equal(t, http.StatusOK, w.Code)
-		want := wantAnswer(t, name)
-		if name == "list_documents" { // one of its draft's signers has an empty status there: clients meet it, but nobody knows when
-			documents := want.(map[string]any)["documents"].([]any)
-			documents[7].(map[string]any)["signers"].([]any)[1].(map[string]any)["status"] = "DRAFT"
-		}
-		require.Equal(t, want, parse(t, w.Body.Bytes()), name)
+		t.Run(row.name, func(t *testing.T) {
+			w := load(t, "list_documents").with(func(r *request) { r.Query = row.query }).send(srv)
+			require.Equal(t, http.StatusOK, w.Code)
+			want := wantAnswer(t, row.name)
+			if row.name == "list_documents" { // one of its draft's signers has an empty status there: clients meet it, but nobody knows when
+				documents := want.(map[string]any)["documents"].([]any)
+				documents[7].(map[string]any)["signers"].([]any)[1].(map[string]any)["status"] = "DRAFT"
+			}
+			require.Equal(t, want, parse(t, w.Body.Bytes()))
+		})
 	}
 }
 
-func TestRepeatedAndEmptyActs(t *testing.T) {
+func TestReplay_repeatedAndEmptyActs(t *testing.T) {
 	srv := newServer(t, nil)
 	load(t, "void_document").send(srv)
 	w := load(t, "void_document").send(srv)

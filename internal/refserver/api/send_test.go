@@ -11,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-func TestSentTemplateIsThere(t *testing.T) {
+func TestSend_templateIsListed(t *testing.T) {
 	srv := newServer(t, nil)
 	w := load(t, "send_template").send(srv)
 	require.Equal(t, http.StatusOK, w.Code, "%s", w.Body)
@@ -42,7 +42,7 @@ func TestSentTemplateIsThere(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 }
 
-func TestRefusedSendLeavesNothing(t *testing.T) {
+func TestSend_refusedLeavesNothing(t *testing.T) {
 	srv := newServer(t, nil)
 	receivers := []any{
 		map[string]any{"name": "Ann", "email": "ann@example.com", "roleTitle": "Client"},
@@ -56,7 +56,7 @@ func TestRefusedSendLeavesNothing(t *testing.T) {
 	}))
 }
 
-func TestSentFormIsMailed(t *testing.T) {
+func TestSend_formIsMailed(t *testing.T) {
 	srv := newServer(t, nil)
 	require.Equal(t, http.StatusOK, load(t, "send_form").send(srv).Code)
 	require.NoError(t, srv.store.View(func(tx *store.Tx) error {
@@ -69,16 +69,18 @@ func TestSentFormIsMailed(t *testing.T) {
 	}))
 }
 
-func TestResponsesArePaged(t *testing.T) {
+func TestList_formResponses(t *testing.T) {
 	srv := newServer(t, nil)
-	for page, want := range map[string]string{
-		"1": `{"currentPage":1,"totalPages":2,"totalResponses":2,"hasNextPage":true,"hasPreviousPage":false}`,
-		"2": `{"currentPage":2,"totalPages":2,"totalResponses":2,"hasNextPage":false,"hasPreviousPage":true}`,
+	for _, row := range []struct{ page, want string }{
+		{page: "1", want: `{"currentPage":1,"totalPages":2,"totalResponses":2,"hasNextPage":true,"hasPreviousPage":false}`},
+		{page: "2", want: `{"currentPage":2,"totalPages":2,"totalResponses":2,"hasNextPage":false,"hasPreviousPage":true}`},
 	} {
-		w := load(t, "list_responses").with(func(r *request) { r.Query["limit"], r.Query["page"] = "1", page }).send(srv)
-		answer := parse(t, w.Body.Bytes()).(map[string]any)
-		require.Len(t, answer["responses"], 1)
-		require.Equal(t, parse(t, []byte(want)), answer["pagination"])
+		t.Run(row.page, func(t *testing.T) {
+			w := load(t, "list_responses").with(func(r *request) { r.Query["limit"], r.Query["page"] = "1", row.page }).send(srv)
+			answer := parse(t, w.Body.Bytes()).(map[string]any)
+			require.Len(t, answer["responses"], 1)
+			require.Equal(t, parse(t, []byte(row.want)), answer["pagination"])
+		})
 	}
 	w := load(t, "list_respondents").with(func(r *request) { r.Query["limit"], r.Query["page"] = "1", "2" }).send(srv)
 	answer := parse(t, w.Body.Bytes()).(map[string]any)
@@ -86,9 +88,9 @@ func TestResponsesArePaged(t *testing.T) {
 	require.Equal(t, map[string]any{"currentPage": 2.0, "totalPages": 2.0}, answer["pagination"])
 }
 
-// TestRolesMayBeFilledAnyHow shows what is accepted: roles without a receiver, roles with two, and an address twice. Each receiver is a
+// TestSend_rolesAndReceivers shows what is accepted: roles without a receiver, roles with two, and an address twice. Each receiver is a
 // signer of its own.
-func TestRolesMayBeFilledAnyHow(t *testing.T) {
+func TestSend_rolesAndReceivers(t *testing.T) {
 	receiver := func(name, email, role string) any {
 		return map[string]any{"name": name, "email": email, "roleTitle": role}
 	}
@@ -107,16 +109,18 @@ func TestRolesMayBeFilledAnyHow(t *testing.T) {
 		{name: "one address twice",
 			receivers: []any{receiver("Ann", "ann@example.com", "Client"), receiver("Ann", "ann@example.com", counsel)}, noted: false},
 	} {
-		srv := newServer(t, nil)
-		w := load(t, "send_template").with(body("receiversList", c.receivers)).send(srv)
-		require.Equal(t, http.StatusOK, w.Code, "%s: %s", c.name, w.Body)
-		signers := parse(t, w.Body.Bytes()).(map[string]any)["signers"].([]any)
-		links := map[any]bool{}
-		for _, s := range signers {
-			links[s.(map[string]any)["sentUrl"]] = true
-		}
-		require.Len(t, links, len(c.receivers), "%s: each has a link of its own", c.name)
-		require.Equal(t, c.noted, strings.Contains(srv.last().String(), "not each role of the template has one receiver"), c.name)
+		t.Run(c.name, func(t *testing.T) {
+			srv := newServer(t, nil)
+			w := load(t, "send_template").with(body("receiversList", c.receivers)).send(srv)
+			require.Equal(t, http.StatusOK, w.Code, "%s: %s", c.name, w.Body)
+			signers := parse(t, w.Body.Bytes()).(map[string]any)["signers"].([]any)
+			links := map[any]bool{}
+			for _, s := range signers {
+				links[s.(map[string]any)["sentUrl"]] = true
+			}
+			require.Len(t, links, len(c.receivers), "%s: each has a link of its own", c.name)
+			require.Equal(t, c.noted, strings.Contains(srv.last().String(), "not each role of the template has one receiver"))
+		})
 	}
 }
 

@@ -25,9 +25,11 @@ func TestEdit(t *testing.T) {
 		{changes: delivery.Changes{OmitType: true}, want: `{` + rest + `}`},
 		{changes: delivery.Changes{Type: `a "type"`}, want: `{"webhookEvent":"a \"type\"",` + rest + `}`},
 	} {
-		require.Equal(t, c.want, string(delivery.Edit([]byte(one), c.changes)), "%+v", c.changes)
-		several := delivery.Bodies([]signing.Event{e, e}, links)
-		require.Equal(t, "["+c.want+","+c.want+"]", string(delivery.Edit(several, c.changes)), "%+v", c.changes)
+		t.Run(c.want, func(t *testing.T) {
+			require.Equal(t, c.want, string(delivery.Edit([]byte(one), c.changes)), "%+v", c.changes)
+			several := delivery.Bodies([]signing.Event{e, e}, links)
+			require.Equal(t, "["+c.want+","+c.want+"]", string(delivery.Edit(several, c.changes)), "%+v", c.changes)
+		})
 	}
 	untyped := delivery.Edit([]byte(one), delivery.Changes{OmitType: true})
 	require.Equal(t, `{"webhookEvent":"x",`+rest+`}`, string(delivery.Edit(untyped, delivery.Changes{Type: "x"})))

@@ -9,7 +9,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/delivery"
 )
 
-func TestAppendJSONPrintsWhatJavaScriptPrints(t *testing.T) {
+func TestAppendJSON_likeJavaScript(t *testing.T) {
 	all := ""
 	for c := range byte(0x20) {
 		all += string(rune(c))

@@ -24,7 +24,7 @@ func document(kind signing.Kind) *signing.Document {
 	}
 }
 
-func TestBodyOfEachEvent(t *testing.T) {
+func TestBody_eachEvent(t *testing.T) {
 	const (
 		name      = `"documentName":"A & B <c> \"d\"` + " \u2028 é 😀" + `",`
 		pdf       = name + `"documentId":"d1","documentUrl":"https://service.test/documents/d1.pdf","authorEmail":"olga@example.com",`
@@ -68,7 +68,7 @@ func TestBodyOfEachEvent(t *testing.T) {
 	}
 }
 
-func TestBodyOfAFormResponse(t *testing.T) {
+func TestBody_formResponse(t *testing.T) {
 	form := &signing.Form{ID: "f1", Title: "Intake"}
 	e := signing.Event{Type: signing.EventFormResponse, Signer: -1, Form: form, Response: &signing.FormResponse{ID: "r1", RespondentEmail: "ann@example.com"}}
 	require.Equal(t, `[{"webhookEvent":"new_form_response","formId":"f1","formResponseId":"r1","formTitle":"Intake",`+
@@ -80,7 +80,7 @@ func TestBodyOfAFormResponse(t *testing.T) {
 		`"response":[{"id":"q1","question":"Why?","answer":"a\nb"},{"id":"q2","question":"","answer":""}]`)
 }
 
-func TestBodiesCarrySeveralEvents(t *testing.T) {
+func TestBody_severalEvents(t *testing.T) {
 	form := &signing.Form{ID: "f1"}
 	e := signing.Event{Type: signing.EventFormResponse, Form: form, Response: &signing.FormResponse{ID: "r1"}}
 	one := string(delivery.Body(e, links, true))
@@ -88,8 +88,8 @@ func TestBodiesCarrySeveralEvents(t *testing.T) {
 	require.Equal(t, "[]", string(delivery.Bodies(nil, links)))
 }
 
-// TestSignaturesStayOutOfEvents: what a signer drew or typed as a signature is in the finished PDF, and in no event.
-func TestSignaturesStayOutOfEvents(t *testing.T) {
+// TestBody_withoutSignatures: what a signer drew or typed as a signature is in the finished PDF, and in no event.
+func TestBody_withoutSignatures(t *testing.T) {
 	d := document(signing.KindTemplate)
 	d.Values = []signing.FieldValue{
 		{Name: "Buyer signs", Kind: "signature", Page: 1, Label: "Buyer signs", Value: "Ann", Image: signing.NewFile([]byte("PNG"))},

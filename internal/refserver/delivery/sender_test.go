@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-func TestSettleSeesThatADueDeliveryWasCancelled(t *testing.T) {
+func TestSettle_cancelledDelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := store.New(time.Now)
 		require.NoError(t, st.Update(func(tx *store.Tx) error {
@@ -41,8 +41,8 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestWhatAnAnswerMakesOfADelivery has endpoints answer while their webhook is as it was, or is disabled meanwhile.
-func TestWhatAnAnswerMakesOfADelivery(t *testing.T) {
+// TestSender_statusAfterAResponse has endpoints answer while their webhook is as it was, or is disabled meanwhile.
+func TestSender_statusAfterAResponse(t *testing.T) {
 	for _, c := range []struct {
 		answer  int
 		disable bool

@@ -34,8 +34,8 @@ type wireSigner struct {
 	ViewedAt, SignedAt                                 time.Time
 }
 
-// TestBodiesEqualTestdata makes the records behind each literal event and expects its very bytes.
-func TestBodiesEqualTestdata(t *testing.T) {
+// TestBody_equalsTestdata makes the records behind each literal event and expects its very bytes.
+func TestBody_equalsTestdata(t *testing.T) {
 	// The one field of the files that no rule makes: other top-level keys were seen, and nothing is known of them.
 	unexplained := regexp.MustCompile(`,"customerReference":\{.*?\}`)
 	for _, name := range []signing.EventType{

@@ -79,8 +79,8 @@ func records() []store.Write {
 	}
 }
 
-// TestRecordsAreWrittenAsBefore: a change of the records needs another version, and another testdata/records.json.
-func TestRecordsAreWrittenAsBefore(t *testing.T) {
+// TestRecord_isWrittenAsBefore: a change of the records needs another version, and another testdata/records.json.
+func TestRecord_isWrittenAsBefore(t *testing.T) {
 	text, err := os.ReadFile("testdata/records.json")
 	require.NoError(t, err)
 	saved := map[string]json.RawMessage{}
@@ -97,7 +97,7 @@ func TestRecordsAreWrittenAsBefore(t *testing.T) {
 	}
 }
 
-func TestTheRecordsHereHaveEveryField(t *testing.T) {
+func TestRecord_samplesHaveEveryField(t *testing.T) {
 	for _, w := range records() {
 		v := reflect.Indirect(reflect.ValueOf(w.Value))
 		if v.Kind() == reflect.Slice {
@@ -110,7 +110,7 @@ func TestTheRecordsHereHaveEveryField(t *testing.T) {
 }
 
 // A record whose Data was read back must not hold more than what was given: [store.Tx] leaves no content in it.
-func TestBlobsAreTheirContent(t *testing.T) {
+func TestRecord_blobs(t *testing.T) {
 	data, err := record.Encode(at, store.Write{Kind: store.KindBlob, ID: "hash", Value: []byte("%PDF")})
 	require.NoError(t, err)
 	require.Equal(t, "%PDF", string(data))
@@ -119,14 +119,14 @@ func TestBlobsAreTheirContent(t *testing.T) {
 	require.NotContains(t, string(data), "Data")
 }
 
-func TestRecordsThatCannotBeReadAreRefused(t *testing.T) {
+func TestRecord_unreadableIsRefused(t *testing.T) {
 	for _, c := range []struct{ name, kind, data, want string }{
-		{"other version", "form", `{"v":2,"at":7,"d":{}}`, "reading form f: it has version 2, and this version of the program reads 4: use the one that wrote it, or begin anew"},
-		{"in another form", "form", `{"v":5,"at":7,"d":[1]}`, "reading form f: it has version 5, and this version of the program reads 4: use the one that wrote it, or begin anew"},
-		{"no version", "form", `{}`, "reading form f: it has no version"},
-		{"unknown kind", "folder", `{"v":4,"at":7,"d":{}}`, `a record of the kind "folder", which this version of the program does not know`},
-		{"no entries", "audit", `{"v":4,"at":7,"d":[]}`, "reading audit f: an entry is missing"},
-		{"damaged", "form", `{"v":4,"at":7,"d":{`, "reading form f: unexpected end of JSON input"},
+		{name: "other version", kind: "form", data: `{"v":2,"at":7,"d":{}}`, want: "reading form f: it has version 2, and this version of the program reads 4: use the one that wrote it, or begin anew"},
+		{name: "in another form", kind: "form", data: `{"v":5,"at":7,"d":[1]}`, want: "reading form f: it has version 5, and this version of the program reads 4: use the one that wrote it, or begin anew"},
+		{name: "no version", kind: "form", data: `{}`, want: "reading form f: it has no version"},
+		{name: "unknown kind", kind: "folder", data: `{"v":4,"at":7,"d":{}}`, want: `a record of the kind "folder", which this version of the program does not know`},
+		{name: "no entries", kind: "audit", data: `{"v":4,"at":7,"d":[]}`, want: "reading audit f: an entry is missing"},
+		{name: "damaged", kind: "form", data: `{"v":4,"at":7,"d":{`, want: "reading form f: unexpected end of JSON input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := record.Decode(store.Kind(c.kind), "f", []byte(c.data))

@@ -51,7 +51,7 @@ func requireRefused(t *testing.T, err error, rule signing.Rule, signers ...strin
 	}
 }
 
-func TestSigningOrderIsEnforcedAtTheAct(t *testing.T) {
+func TestSign_enforcesTheOrder(t *testing.T) {
 	d := sent(t, true)
 	_, err := d.View("ben@example.com", signing.Origin{}, noon)
 	requireRefused(t, err, signing.RuleTurn)
@@ -73,14 +73,16 @@ func TestSigningOrderIsEnforcedAtTheAct(t *testing.T) {
 	requireRefused(t, err, signing.RuleSigned)
 }
 
-func TestWithoutOrderAnyoneMaySign(t *testing.T) {
+func TestSign_withoutOrder(t *testing.T) {
 	d := sent(t, false)
 	for _, email := range []string{"cy@example.com", "ann@example.com"} {
-		c, err := d.Sign(email, signing.SignParams{From: signing.Origin{IP: "192.0.2.1"}}, noon)
-		require.NoError(t, err)
-		require.Equal(t, signing.StatusPending, c.Document.Status)
-		require.Equal(t, []signing.EventType{signing.EventSignatureSigned}, eventTypes(c))
-		d = *c.Document
+		t.Run(email, func(t *testing.T) {
+			c, err := d.Sign(email, signing.SignParams{From: signing.Origin{IP: "192.0.2.1"}}, noon)
+			require.NoError(t, err)
+			require.Equal(t, signing.StatusPending, c.Document.Status)
+			require.Equal(t, []signing.EventType{signing.EventSignatureSigned}, eventTypes(c))
+			d = *c.Document
+		})
 	}
 	c, err := d.Sign("ben@example.com", signing.SignParams{From: signing.Origin{IP: "192.0.2.2"}}, noon)
 	require.NoError(t, err)
@@ -95,8 +97,8 @@ func TestWithoutOrderAnyoneMaySign(t *testing.T) {
 	require.Len(t, recipients(c, signing.MessageNotice), 4, "author and signers hear of it")
 }
 
-// TestActsDoNotShareMemory signs the same document twice, once as it turns out and once otherwise.
-func TestActsDoNotShareMemory(t *testing.T) {
+// TestSign_sharesNoMemory signs the same document twice, once as it turns out and once otherwise.
+func TestSign_sharesNoMemory(t *testing.T) {
 	d := sent(t, false)
 	fields := func(values ...string) (p signing.SignParams) {
 		for _, v := range values {
@@ -118,7 +120,7 @@ func TestActsDoNotShareMemory(t *testing.T) {
 	require.False(t, (&signing.Document{}).AllSigned(), "a draft without signers")
 }
 
-func TestViewIsReportedOnce(t *testing.T) {
+func TestView_isReportedOnce(t *testing.T) {
 	d := sent(t, false)
 	c, err := d.View("ann@example.com", signing.Origin{IP: "192.0.2.1"}, noon)
 	require.NoError(t, err)
@@ -138,7 +140,7 @@ func TestViewIsReportedOnce(t *testing.T) {
 	require.False(t, after.Changed(), "looking after signing tells nobody")
 }
 
-func TestDeclineEndsTheDocument(t *testing.T) {
+func TestDecline_endsTheDocument(t *testing.T) {
 	d := sent(t, false)
 	c, err := d.Decline("ben@example.com", "wrong price", signing.Origin{IP: "192.0.2.1"}, noon)
 	require.NoError(t, err)
@@ -152,14 +154,14 @@ func TestDeclineEndsTheDocument(t *testing.T) {
 	requireRefused(t, err, signing.RuleStatus)
 }
 
-func TestALastSignatureThatIsRefusedIsASignature(t *testing.T) {
+func TestSign_lastSignatureThatIsRefused(t *testing.T) {
 	c, err := signing.Create(signing.Document{Signers: []signing.Signer{{Email: "ann@example.com"}}}, signing.NewIDs(1), noon)
 	require.NoError(t, err)
 	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
 	require.EqualError(t, err, "cannot sign a document that is DRAFT: it must be PENDING")
 }
 
-func TestRolesThatShareAnAddress(t *testing.T) {
+func TestSign_rolesThatShareAnAddress(t *testing.T) {
 	c, err := signing.Create(signing.Document{Ordered: true, Signers: []signing.Signer{
 		{Email: "ann@example.com", RoleTitle: "Client"}, {Email: "ann@example.com", RoleTitle: "Witness"},
 	}}, signing.NewIDs(1), noon)
@@ -167,16 +169,18 @@ func TestRolesThatShareAnAddress(t *testing.T) {
 	c, err = c.Document.Send(noon)
 	require.NoError(t, err)
 	for _, role := range []string{"Client", "Witness"} {
-		c, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
-		require.NoError(t, err)
-		require.Equal(t, role, c.Document.Signers[c.Events[0].Signer].RoleTitle)
+		t.Run(role, func(t *testing.T) {
+			c, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
+			require.NoError(t, err)
+			require.Equal(t, role, c.Document.Signers[c.Events[0].Signer].RoleTitle)
+		})
 	}
 	require.Equal(t, signing.StatusSigned, c.Document.Status)
 	_, err = c.Document.Sign("ann@example.com", signing.SignParams{}, noon)
 	requireRefused(t, err, signing.RuleStatus)
 }
 
-func TestEqualPlacesInTheOrder(t *testing.T) {
+func TestSign_equalIndexesInTheOrder(t *testing.T) {
 	c, err := signing.Create(signing.Document{Ordered: true, Signers: []signing.Signer{
 		{Email: "ann@example.com", Order: 1}, {Email: "ben@example.com", Order: 1}, {Email: "cy@example.com", Order: 2},
 	}}, signing.NewIDs(1), noon)

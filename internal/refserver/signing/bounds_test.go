@@ -11,8 +11,8 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-// TestNamesHaveABound tries each input that is a name with as many characters as it may have, and with one more.
-func TestNamesHaveABound(t *testing.T) {
+// TestCommand_boundsNames tries each input that is a name with as many characters as it may have, and with one more.
+func TestCommand_boundsNames(t *testing.T) {
 	template := func(edit func(*signing.Template)) error {
 		v := signing.Template{
 			Name: "Offer", AuthorEmail: "olga@example.com", Roles: []signing.Role{{Title: "Buyer"}}, Variables: []string{"[fee]"},
@@ -40,50 +40,53 @@ func TestNamesHaveABound(t *testing.T) {
 		_, err := signing.Form{}.Send(v, signing.NewIDs(1), noon)
 		return err
 	}
-	for field, try := range map[string]func(name string) error{
-		"Name":            func(s string) error { return template(func(v *signing.Template) { v.Name = s }) },
-		"Roles[0].Colour": func(s string) error { return template(func(v *signing.Template) { v.Roles[0].Colour = s }) },
-		"Roles[0].Title": func(s string) error {
+	for _, row := range []struct {
+		field string
+		try   func(name string) error
+	}{
+		{field: "Name", try: func(s string) error { return template(func(v *signing.Template) { v.Name = s }) }},
+		{field: "Roles[0].Colour", try: func(s string) error { return template(func(v *signing.Template) { v.Roles[0].Colour = s }) }},
+		{field: "Roles[0].Title", try: func(s string) error {
 			return template(func(v *signing.Template) { v.Roles[0].Title, v.Fields = s, nil })
-		},
-		"Variables[0]":          func(s string) error { return template(func(v *signing.Template) { v.Variables[0] = s }) },
-		"Fields[0].Name":        func(s string) error { return template(func(v *signing.Template) { v.Fields[0].Name = s }) },
-		"Title":                 func(s string) error { return form(func(v *signing.Form) { v.Title = s }) },
-		"Fields[0].Question":    func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Question = s }) },
-		"Fields[0].Choices[0]":  func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Choices[0] = s }) },
-		"Name ":                 func(s string) error { return document(func(v *signing.Document) { v.Name = s }) },
-		"Signers[0].Name":       func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Name = s }) },
-		"Signers[0].Email":      func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Email = s }) },
-		"mailData.subject":      func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Subject = s }) },
-		"receiversList[0].name": func(s string) error { return send(func(v *signing.SendParams) { v.Receivers[0].Name = s }) },
-		"receiversList[0].email": func(s string) error {
+		}},
+		{field: "Variables[0]", try: func(s string) error { return template(func(v *signing.Template) { v.Variables[0] = s }) }},
+		{field: "Fields[0].Name", try: func(s string) error { return template(func(v *signing.Template) { v.Fields[0].Name = s }) }},
+		{field: "Title", try: func(s string) error { return form(func(v *signing.Form) { v.Title = s }) }},
+		{field: "Fields[0].Question", try: func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Question = s }) }},
+		{field: "Fields[0].Choices[0]", try: func(s string) error { return form(func(v *signing.Form) { v.Fields[0].Choices[0] = s }) }},
+		{field: "Name ", try: func(s string) error { return document(func(v *signing.Document) { v.Name = s }) }},
+		{field: "Signers[0].Name", try: func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Name = s }) }},
+		{field: "Signers[0].Email", try: func(s string) error { return document(func(v *signing.Document) { v.Signers[0].Email = s }) }},
+		{field: "mailData.subject", try: func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Subject = s }) }},
+		{field: "receiversList[0].name", try: func(s string) error { return send(func(v *signing.SendParams) { v.Receivers[0].Name = s }) }},
+		{field: "receiversList[0].email", try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Receivers[0].Email = "a" + s[3:] + "@b" })
-		},
-		"receiversList[0].roleTitle": func(s string) error {
+		}},
+		{field: "receiversList[0].roleTitle", try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Receivers[0].RoleTitle = s })
-		},
-		"receiversList[0].roleColour": func(s string) error {
+		}},
+		{field: "receiversList[0].roleColour", try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Receivers[0].RoleColour = s })
-		},
-		"receiversList[0].subject": func(s string) error {
+		}},
+		{field: "receiversList[0].subject", try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Receivers[0].Subject = s })
-		},
-		"customVariables[0].varName": func(s string) error {
+		}},
+		{field: "customVariables[0].varName", try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Variables[0].Name = "[" + s[2:] + "]" })
-		},
-		"RespondentEmail": func(s string) error {
+		}},
+		{field: "RespondentEmail", try: func(s string) error {
 			_, err := signing.Form{}.Submit(signing.SubmitParams{RespondentEmail: s}, signing.NewIDs(1), noon)
 			return err
-		},
+		}},
 	} {
-		t.Run(field, func(t *testing.T) {
+		t.Run(row.field, func(t *testing.T) {
 			letter := "é" // counts once
-			if strings.Contains(field, "email") || strings.Contains(field, "customVariables") {
+			if strings.Contains(row.field, "email") || strings.Contains(row.field, "customVariables") {
 				letter = "e"
 			}
-			require.NoError(t, try(strings.Repeat(letter, signing.MaxName)))
-			err := try(strings.Repeat(letter, signing.MaxName+1))
-			require.EqualError(t, err, strings.TrimSpace(field)+": has 1001 characters, and may have 1000 at most: shorten it")
+			require.NoError(t, row.try(strings.Repeat(letter, signing.MaxName)))
+			err := row.try(strings.Repeat(letter, signing.MaxName+1))
+			require.EqualError(t, err, strings.TrimSpace(row.field)+": has 1001 characters, and may have 1000 at most: shorten it")
 			require.IsType(t, &signing.Invalid{}, err)
 		})
 	}
@@ -101,7 +104,7 @@ func sentAlone(t *testing.T, fields ...signing.Field) signing.Document {
 }
 
 // Tries each text that people enter with its maximum length, in characters, and with one more.
-func TestTextsHaveABound(t *testing.T) {
+func TestCommand_boundsTexts(t *testing.T) {
 	sign := func(kind signing.FieldKind, v signing.FieldValue, from signing.Origin) error {
 		var fields []signing.Field
 		values := []signing.FieldValue{{Value: "first"}, v}
@@ -135,51 +138,53 @@ func TestTextsHaveABound(t *testing.T) {
 		most int
 		try  func(s string) error
 	}{
-		{"Fields[1].Value: ", 10_000, func(s string) error { return sign("", signing.FieldValue{Value: s}, signing.Origin{}) }},
-		{"Fields[1].Kind: ", 1000, func(s string) error { return sign("", signing.FieldValue{Kind: s}, signing.Origin{}) }},
-		{"Fields[1].Label: ", 1000, func(s string) error { return sign("", signing.FieldValue{Label: s}, signing.Origin{}) }},
-		{`fields: "City" `, 10_000, func(s string) error { return sign(signing.FieldText, signing.FieldValue{Value: s}, signing.Origin{}) }},
-		{`fields: "City" `, 10_000, func(s string) error {
+		{says: "Fields[1].Value: ", most: 10_000, try: func(s string) error { return sign("", signing.FieldValue{Value: s}, signing.Origin{}) }},
+		{says: "Fields[1].Kind: ", most: 1000, try: func(s string) error { return sign("", signing.FieldValue{Kind: s}, signing.Origin{}) }},
+		{says: "Fields[1].Label: ", most: 1000, try: func(s string) error { return sign("", signing.FieldValue{Label: s}, signing.Origin{}) }},
+		{says: `fields: "City" `, most: 10_000, try: func(s string) error { return sign(signing.FieldText, signing.FieldValue{Value: s}, signing.Origin{}) }},
+		{says: `fields: "City" `, most: 10_000, try: func(s string) error {
 			return sign(signing.FieldSignature, signing.FieldValue{Value: s}, signing.Origin{})
 		}},
-		{"Reason: ", 1000, func(s string) error {
+		{says: "Reason: ", most: 1000, try: func(s string) error {
 			return pdf(func(d signing.Document) (signing.Change, error) {
 				return d.Decline("ann@example.com", s, signing.Origin{}, noon)
 			})
 		}},
-		{"IP: ", 1000, func(s string) error {
+		{says: "IP: ", most: 1000, try: func(s string) error {
 			return pdf(func(d signing.Document) (signing.Change, error) {
 				return d.Decline("ann@example.com", "", signing.Origin{IP: s}, noon)
 			})
 		}},
-		{"IP: ", 1000, func(s string) error {
+		{says: "IP: ", most: 1000, try: func(s string) error {
 			return pdf(func(d signing.Document) (signing.Change, error) {
 				return d.View("ann@example.com", signing.Origin{IP: s}, noon)
 			})
 		}},
-		{"IP: ", 1000, func(s string) error { return sign("", signing.FieldValue{}, signing.Origin{IP: s}) }},
-		{"IP: ", 1000, func(s string) error { return submit("", signing.SubmitParams{From: signing.Origin{IP: s}}) }},
-		{`answers: the question "Why?" (field q1) is answered by a text that `, 10_000, func(s string) error { return submit("", answer(s)) }},
-		{`answers: the question "Why?" (field q1) is answered by a text that `, 10_000, func(s string) error {
+		{says: "IP: ", most: 1000, try: func(s string) error { return sign("", signing.FieldValue{}, signing.Origin{IP: s}) }},
+		{says: "IP: ", most: 1000, try: func(s string) error { return submit("", signing.SubmitParams{From: signing.Origin{IP: s}}) }},
+		{says: `answers: the question "Why?" (field q1) is answered by a text that `, most: 10_000, try: func(s string) error { return submit("", answer(s)) }},
+		{says: `answers: the question "Why?" (field q1) is answered by a text that `, most: 10_000, try: func(s string) error {
 			return submit(signing.QuestionLongText, answer(s))
 		}},
-		{"mailData.message: ", 10_000, func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Message = s }) }},
-		{"receiversList[0].message: ", 10_000, func(s string) error {
+		{says: "mailData.message: ", most: 10_000, try: func(s string) error { return send(func(v *signing.SendParams) { v.Mail.Message = s }) }},
+		{says: "receiversList[0].message: ", most: 10_000, try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Receivers[0].Message = s })
 		}},
-		{"customVariables[0].varValue: ", 10_000, func(s string) error {
+		{says: "customVariables[0].varValue: ", most: 10_000, try: func(s string) error {
 			return send(func(v *signing.SendParams) { v.Variables[0].Value = s })
 		}},
 	} {
-		require.NoError(t, c.try(strings.Repeat("é", c.most)), c.says)
-		err := c.try(strings.Repeat("é", c.most+1))
-		require.EqualError(t, err, fmt.Sprintf("%shas %d characters, and may have %d at most: shorten it", c.says, c.most+1, c.most))
-		require.IsType(t, &signing.Invalid{}, err)
+		t.Run(c.says, func(t *testing.T) {
+			require.NoError(t, c.try(strings.Repeat("é", c.most)))
+			err := c.try(strings.Repeat("é", c.most+1))
+			require.EqualError(t, err, fmt.Sprintf("%shas %d characters, and may have %d at most: shorten it", c.says, c.most+1, c.most))
+			require.IsType(t, &signing.Invalid{}, err)
+		})
 	}
 }
 
 // Pictures in documents without fields have the same limit as those in fields.
-func TestPicturesHaveABound(t *testing.T) {
+func TestSign_boundsPictures(t *testing.T) {
 	sign := func(width, height uint32, size int) error {
 		d := sentAlone(t)
 		picture := pngOf(width, height)
@@ -191,7 +196,9 @@ func TestPicturesHaveABound(t *testing.T) {
 	const want = "Fields[0].Image: must be a PNG of at most 1048576 bytes and 4000000 pixels"
 	require.EqualError(t, sign(2000, 2000, 1<<20+1), want)
 	for _, size := range [][2]uint32{{2001, 2000}, {9000, 9000}, {60_000, 60_000}, {1 << 30, 1}, {1, 1 << 30}, {1<<31 - 1, 1<<31 - 1}, {0, 5}, {1 << 31, 1 << 31}} {
-		require.EqualError(t, sign(size[0], size[1], 1000), want, "%v", size)
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			require.EqualError(t, sign(size[0], size[1], 1000), want, "%v", size)
+		})
 	}
 	d := sentAlone(t)
 	values := []signing.FieldValue{{Image: signing.NewFile(painted(color.Transparent))}}
@@ -199,7 +206,7 @@ func TestPicturesHaveABound(t *testing.T) {
 	require.EqualError(t, err, "Fields[0].Image: has a picture in which nothing can be seen on white paper: draw it again")
 }
 
-func TestAuthorsHaveAnAddress(t *testing.T) {
+func TestCreate_authorHasAnAddress(t *testing.T) {
 	const want = `AuthorEmail: must be an e-mail address alone, as in ann@example.com, not "olga.example.com"`
 	template := signing.Template{Name: "Offer", AuthorEmail: "olga.example.com", Roles: []signing.Role{{Title: "Buyer"}}}
 	require.EqualError(t, template.Check(), want)

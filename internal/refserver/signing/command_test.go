@@ -1,6 +1,7 @@
 package signing_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/signing"
 )
 
-func TestCreateFillsIn(t *testing.T) {
+func TestCreate_fillsIn(t *testing.T) {
 	ids := signing.NewIDs(7)
 	pdf, err := signing.Create(signing.Document{Kind: signing.KindPDF, Signers: []signing.Signer{{Email: "ann@example.com"}}}, ids, noon)
 	require.NoError(t, err)
@@ -30,28 +31,33 @@ func TestCreateFillsIn(t *testing.T) {
 	require.EqualError(t, err, "Signers: is empty: a document needs one before it can be sent")
 }
 
-func TestIDsRepeatWithTheirSeed(t *testing.T) {
+func TestCreate_idsRepeatWithTheSeed(t *testing.T) {
 	first := func(seed uint64) string { return signing.NewIDs(seed).UUID() }
 	require.Equal(t, first(3), first(3))
 	require.NotEqual(t, first(3), first(4))
 	require.NotEqual(t, first(0), first(0), "seed 0 is a random one")
 }
 
-func TestSendInvitesWhoseTurnItIs(t *testing.T) {
-	for ordered, want := range map[bool]int{true: 1, false: 3} {
-		d := sent(t, ordered)
-		invited := 0
-		for _, s := range d.Signers {
-			if !s.InvitedAt.IsZero() {
-				invited++
+func TestSend_invitesWhoseTurnItIs(t *testing.T) {
+	for _, row := range []struct {
+		ordered bool
+		want    int
+	}{{ordered: true, want: 1}, {ordered: false, want: 3}} {
+		t.Run(fmt.Sprint(row.ordered), func(t *testing.T) {
+			d := sent(t, row.ordered)
+			invited := 0
+			for _, s := range d.Signers {
+				if !s.InvitedAt.IsZero() {
+					invited++
+				}
 			}
-		}
-		require.Equal(t, want, invited, "ordered %v", ordered)
-		require.Equal(t, d.SentAt.Add(24*time.Hour), d.ExpiresAt)
+			require.Equal(t, row.want, invited, "ordered %v", row.ordered)
+			require.Equal(t, d.SentAt.Add(24*time.Hour), d.ExpiresAt)
+		})
 	}
 }
 
-func TestVoidTwiceIsARepeat(t *testing.T) {
+func TestVoid_twice(t *testing.T) {
 	d := sent(t, true)
 	c, err := d.Void(noon.Add(time.Hour))
 	require.NoError(t, err)
@@ -63,7 +69,7 @@ func TestVoidTwiceIsARepeat(t *testing.T) {
 	require.Equal(t, c.Document.UpdatedAt, again.Document.UpdatedAt)
 }
 
-func TestRemindOnlyWhoseTurnItIs(t *testing.T) {
+func TestRemind_onlyWhoseTurnItIs(t *testing.T) {
 	d := sent(t, true)
 	c, err := d.Remind(noon.Add(time.Hour))
 	require.NoError(t, err)
@@ -76,13 +82,15 @@ func TestRemindOnlyWhoseTurnItIs(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, c.Messages, 3)
 	for _, status := range []signing.Status{signing.StatusPaid, signing.StatusDraft} {
-		c, err = signing.Document{Status: status, Signers: []signing.Signer{{Email: "ann@example.com"}}}.Remind(noon)
-		require.NoError(t, err)
-		require.Empty(t, c.Messages, "%s: nobody is pending", status)
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			c, err = signing.Document{Status: status, Signers: []signing.Signer{{Email: "ann@example.com"}}}.Remind(noon)
+			require.NoError(t, err)
+			require.Empty(t, c.Messages, "%s: nobody is pending", status)
+		})
 	}
 }
 
-func TestArchiveKeepsTheStatus(t *testing.T) {
+func TestArchive_keepsTheStatus(t *testing.T) {
 	d := sent(t, false)
 	c, err := d.Archive(noon)
 	require.NoError(t, err)
@@ -93,7 +101,7 @@ func TestArchiveKeepsTheStatus(t *testing.T) {
 	require.False(t, again.Changed())
 }
 
-func TestPayExpireDelete(t *testing.T) {
+func TestCommand_payExpireDelete(t *testing.T) {
 	d := sent(t, false)
 	expired, err := d.Expire(d.ExpiresAt)
 	require.NoError(t, err)

@@ -83,7 +83,7 @@ func filled(changes map[string]string) (values []signing.FieldValue) {
 	return values
 }
 
-func TestValuesAreKeptWithTheirField(t *testing.T) {
+func TestField_keepsItsValue(t *testing.T) {
 	d := contract(t)
 	require.Len(t, d.FieldsOf(0), 5)
 	require.Len(t, d.FieldsOf(1), 1)
@@ -104,7 +104,7 @@ func TestValuesAreKeptWithTheirField(t *testing.T) {
 	require.Len(t, c.Document.Values, 5)
 }
 
-func TestWrongValuesAreRefused(t *testing.T) {
+func TestField_refusesWrongValues(t *testing.T) {
 	all := `"Ann signs", "Ann's initials", "Company", "Day", "I agree"`
 	for _, c := range []struct {
 		name   string
@@ -151,7 +151,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 	require.EqualError(t, err, `fields: "Fax" is not a field of the document; this signer fills in none`)
 }
 
-func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
+func TestInstantiate_copiesPDFAndFields(t *testing.T) {
 	template := lease
 	template.PDF = signing.NewFile([]byte("%PDF-1.4 template"))
 	template.Fields = []signing.Field{{Name: "Rent", Role: "Tenant", Kind: signing.FieldText, Required: true, Page: 1, Width: 1, Height: 1}}
@@ -167,7 +167,7 @@ func TestTemplatesPassOnTheirPDFAndFields(t *testing.T) {
 	require.Equal(t, p.PDF, c.Document.PDF.Data)
 }
 
-func TestFieldsAreChecked(t *testing.T) {
+func TestField_invalid(t *testing.T) {
 	ok := signing.Field{Name: "x", Role: "ann@example.com", Kind: signing.FieldText, Page: 1, X: 0.5, Y: 0.5, Width: 0.5, Height: 0.5}
 	for _, c := range []struct {
 		name   string
@@ -191,16 +191,18 @@ func TestFieldsAreChecked(t *testing.T) {
 		{name: "not a number", change: func(f *signing.Field) { f.Y = math.NaN() },
 			want: "Fields[1].X: is the left edge of a field that has no size, or that is not all on its page: place and size are fractions of the page"},
 	} {
-		second := ok
-		second.Name = "y"
-		c.change(&second)
-		d := signing.Document{Kind: signing.KindPDF, Fields: []signing.Field{ok, second}, Signers: []signing.Signer{{Email: "ann@example.com"}}}
-		_, err := signing.Create(d, signing.NewIDs(1), noon)
-		require.EqualError(t, err, c.want, c.name)
+		t.Run(c.name, func(t *testing.T) {
+			second := ok
+			second.Name = "y"
+			c.change(&second)
+			d := signing.Document{Kind: signing.KindPDF, Fields: []signing.Field{ok, second}, Signers: []signing.Signer{{Email: "ann@example.com"}}}
+			_, err := signing.Create(d, signing.NewIDs(1), noon)
+			require.EqualError(t, err, c.want)
+		})
 	}
 }
 
-func TestQuestionsAreAnsweredByKind(t *testing.T) {
+func TestForm_answersByKindOfQuestion(t *testing.T) {
 	f := signing.Form{Fields: []signing.FormField{
 		{ID: "q1", Question: "Name", Required: true}, {ID: "q2", Question: "Story", Kind: signing.QuestionLongText},
 		{ID: "q3", Question: "Size", Kind: signing.QuestionChoice, Choices: []string{"S", "L"}},
@@ -231,23 +233,30 @@ func TestQuestionsAreAnsweredByKind(t *testing.T) {
 		{id: "q5", answer: "on", want: `answers: the question "Agreed" (field q5) is answered by "true" or "false"`},
 		{id: "q1", answer: "\xff", want: `answers: the question "Name" (field q1) takes UTF-8 text`},
 	} {
-		require.EqualError(t, submit(map[string]string{c.id: c.answer}), c.want)
+		t.Run(c.answer, func(t *testing.T) {
+			require.EqualError(t, submit(map[string]string{c.id: c.answer}), c.want)
+		})
 	}
 }
 
-func TestFormsAreChecked(t *testing.T) {
-	for want, second := range map[string]signing.FormField{
-		"Fields[1].Question: is empty": {},
-		`Fields[1].Question: is "Name" like that of another field: each needs its own`:                      {Question: "Name"},
-		`Fields[1].Kind: is "stars", which is not one of "text", "long_text", "choice", "date", "checkbox"`: {Question: "x", Kind: "stars"},
-		"Fields[1].Choices: must be there for a choice, and for nothing else":                               {Question: "x", Kind: signing.QuestionChoice},
+func TestForm_invalid(t *testing.T) {
+	for _, row := range []struct {
+		want   string
+		second signing.FormField
+	}{
+		{want: "Fields[1].Question: is empty", second: signing.FormField{}},
+		{want: `Fields[1].Question: is "Name" like that of another field: each needs its own`, second: signing.FormField{Question: "Name"}},
+		{want: `Fields[1].Kind: is "stars", which is not one of "text", "long_text", "choice", "date", "checkbox"`, second: signing.FormField{Question: "x", Kind: "stars"}},
+		{want: "Fields[1].Choices: must be there for a choice, and for nothing else", second: signing.FormField{Question: "x", Kind: signing.QuestionChoice}},
 	} {
-		require.EqualError(t, signing.Form{Fields: []signing.FormField{{Question: "Name"}, second}}.Check(), want)
+		t.Run(row.want, func(t *testing.T) {
+			require.EqualError(t, signing.Form{Fields: []signing.FormField{{Question: "Name"}, row.second}}.Check(), row.want)
+		})
 	}
 	require.Error(t, signing.Form{Fields: []signing.FormField{{Question: "x", Choices: []string{"a"}}}}.Check())
 }
 
-func TestTheTrailTellsWhereActsCameFrom(t *testing.T) {
+func TestAudit_originOfActs(t *testing.T) {
 	from := signing.Origin{IP: "203.0.113.7", UserAgent: strings.Repeat("browser ", 100)}
 	kept := signing.Origin{IP: from.IP, UserAgent: from.UserAgent[:512]}
 	d := sent(t, false)

@@ -52,27 +52,28 @@ func TestInstantiate(t *testing.T) {
 	require.Equal(t, []signing.FieldValue{field}, c.Events[1].Document.Values)
 }
 
-func TestInstantiateRefuses(t *testing.T) {
+func TestInstantiate_refuses(t *testing.T) {
 	p := params()
 	p.Receivers = slices.Repeat(p.Receivers[:1], 100)
 	_, err := lease.Instantiate(p, signing.NewIDs(1), noon)
 	require.NoError(t, err, "as many as allowed")
-	for name, tc := range map[string]struct {
+	for _, tc := range []struct {
+		name   string
 		change func(*signing.SendParams)
 		want   string
 	}{
-		"no receivers": {func(p *signing.SendParams) { p.Receivers = nil }, "receiversList: must have 1 to 100 receivers, has 0"},
-		"101 receivers": {func(p *signing.SendParams) { p.Receivers = slices.Repeat(p.Receivers[:1], 101) },
-			"receiversList: must have 1 to 100 receivers, has 101"},
-		"blank name":   {func(p *signing.SendParams) { p.Receivers[1].Name = " " }, "receiversList[1].name: is required"},
-		"bad address":  {func(p *signing.SendParams) { p.Receivers[0].Email = "ann" }, `receiversList[0].email: must be an e-mail address alone, as in ann@example.com, not "ann"`},
-		"no role":      {func(p *signing.SendParams) { p.Receivers[0].RoleTitle = "" }, `receiversList[0].roleTitle: is required; the template's roles are "Landlord", "Tenant"`},
-		"other case":   {func(p *signing.SendParams) { p.Receivers[0].RoleTitle = "tenant " }, `receiversList[0].roleTitle: "tenant " must be exactly "Tenant"`},
-		"unknown role": {func(p *signing.SendParams) { p.Receivers[1].RoleTitle = "Agent" }, `receiversList[1].roleTitle: "Agent" is not a role of the template, which has "Landlord", "Tenant"`},
-		"no brackets":  {func(p *signing.SendParams) { p.Variables[0].Name = "v1" }, "customVariables[0].varName: must be in square brackets, as in [v1]"},
-		"no name":      {func(p *signing.SendParams) { p.Variables[0].Name = "[]" }, "customVariables[0].varName: must be in square brackets, as in [v1]"},
+		{name: "no receivers", change: func(p *signing.SendParams) { p.Receivers = nil }, want: "receiversList: must have 1 to 100 receivers, has 0"},
+		{name: "101 receivers", change: func(p *signing.SendParams) { p.Receivers = slices.Repeat(p.Receivers[:1], 101) },
+			want: "receiversList: must have 1 to 100 receivers, has 101"},
+		{name: "blank name", change: func(p *signing.SendParams) { p.Receivers[1].Name = " " }, want: "receiversList[1].name: is required"},
+		{name: "bad address", change: func(p *signing.SendParams) { p.Receivers[0].Email = "ann" }, want: `receiversList[0].email: must be an e-mail address alone, as in ann@example.com, not "ann"`},
+		{name: "no role", change: func(p *signing.SendParams) { p.Receivers[0].RoleTitle = "" }, want: `receiversList[0].roleTitle: is required; the template's roles are "Landlord", "Tenant"`},
+		{name: "other case", change: func(p *signing.SendParams) { p.Receivers[0].RoleTitle = "tenant " }, want: `receiversList[0].roleTitle: "tenant " must be exactly "Tenant"`},
+		{name: "unknown role", change: func(p *signing.SendParams) { p.Receivers[1].RoleTitle = "Agent" }, want: `receiversList[1].roleTitle: "Agent" is not a role of the template, which has "Landlord", "Tenant"`},
+		{name: "no brackets", change: func(p *signing.SendParams) { p.Variables[0].Name = "v1" }, want: "customVariables[0].varName: must be in square brackets, as in [v1]"},
+		{name: "no name", change: func(p *signing.SendParams) { p.Variables[0].Name = "[]" }, want: "customVariables[0].varName: must be in square brackets, as in [v1]"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tc.name, func(t *testing.T) {
 			p := params()
 			tc.change(&p)
 			_, err := lease.Instantiate(p, signing.NewIDs(1), noon)

@@ -1,6 +1,7 @@
 package signing_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ DELETED     .        .        .        .         .         .     .     .        
 VOID        .        .        .        .         .         .     VOID  .        .        .        VOID
 `
 
-func TestNextEveryPair(t *testing.T) {
+func TestNext_everyPair(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(grid), "\n")
 	actions := strings.Fields(lines[0])
 	require.Len(t, actions, len(signing.Actions), "a column for each action")
@@ -47,7 +48,7 @@ func TestNextEveryPair(t *testing.T) {
 	}
 }
 
-func TestTerminalStatusesStayTerminal(t *testing.T) {
+func TestNext_terminalStatuses(t *testing.T) {
 	for _, from := range signing.Statuses {
 		for _, action := range signing.Actions {
 			to, err := signing.Next(from, action)
@@ -60,18 +61,23 @@ func TestTerminalStatusesStayTerminal(t *testing.T) {
 	require.False(t, signing.StatusPending.Terminal())
 }
 
-func TestRefusalSaysWhy(t *testing.T) {
-	for rule, want := range map[signing.Rule]string{
-		signing.RuleStatus: "cannot sign a document that is VOID: it must be PENDING",
-		signing.RuleTurn:   "cannot sign: it is not this signer's turn, others have to sign first",
-		signing.RuleSigned: "cannot sign: this signer has already signed",
-		signing.RuleSigner: "cannot sign: no such signer among the document's 2",
+func TestNext_refusalSaysWhy(t *testing.T) {
+	for _, row := range []struct {
+		rule signing.Rule
+		want string
+	}{
+		{rule: signing.RuleStatus, want: "cannot sign a document that is VOID: it must be PENDING"},
+		{rule: signing.RuleTurn, want: "cannot sign: it is not this signer's turn, others have to sign first"},
+		{rule: signing.RuleSigned, want: "cannot sign: this signer has already signed"},
+		{rule: signing.RuleSigner, want: "cannot sign: no such signer among the document's 2"},
 	} {
-		r := &signing.Refusal{
-			Action: signing.ActionSign, Status: signing.StatusVoid, Rule: rule, Signers: []string{"ann@example.com", "ben@example.com"},
-		}
-		require.Equal(t, want, r.Reason())
-		require.EqualError(t, r, want+": ann@example.com, ben@example.com")
+		t.Run(fmt.Sprint(row.rule), func(t *testing.T) {
+			r := &signing.Refusal{
+				Action: signing.ActionSign, Status: signing.StatusVoid, Rule: row.rule, Signers: []string{"ann@example.com", "ben@example.com"},
+			}
+			require.Equal(t, row.want, r.Reason())
+			require.EqualError(t, r, row.want+": ann@example.com, ben@example.com")
+		})
 	}
 	_, err := signing.Next(signing.StatusPaid, signing.ActionVoid)
 	require.EqualError(t, err, "cannot void a document that is PAID: it must be DRAFT or PENDING or VOID")

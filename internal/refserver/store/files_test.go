@@ -31,8 +31,8 @@ func (k *kept) Save(_ time.Time, writes []store.Write) error {
 	return nil
 }
 
-// TestFilesAreKeptOnce gives files to records that share them: each is kept once, and until the last record has another.
-func TestFilesAreKeptOnce(t *testing.T) {
+// TestFiles_keptOnce gives files to records that share them: each is kept once, and until the last record has another.
+func TestFiles_keptOnce(t *testing.T) {
 	k := &kept{blobs: map[string]string{}}
 	st := store.New(func() time.Time { return noon })
 	require.NoError(t, st.Keep(k))

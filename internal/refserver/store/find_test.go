@@ -40,8 +40,8 @@ func take(tx *store.Tx, q store.Query, id string) taken {
 	return taken{read, read()}
 }
 
-// TestWhatWasFoundStaysAsItWas reads what views returned after many changes, of which some are undone: it is what it was.
-func TestWhatWasFoundStaysAsItWas(t *testing.T) {
+// TestView_resultsDoNotChange reads what views returned after many changes, of which some are undone: it is what it was.
+func TestView_resultsDoNotChange(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	now := noon
 	s, ids := store.New(func() time.Time { return now }), signing.NewIDs(1)
@@ -95,8 +95,8 @@ func TestWhatWasFoundStaysAsItWas(t *testing.T) {
 	}
 }
 
-// TestReadersBesideAWriter: each transaction adds two documents or changes both, so that whatever a reader finds, it finds an even number.
-func TestReadersBesideAWriter(t *testing.T) {
+// TestView_concurrentWithAWriter: each transaction adds two documents or changes both, so that whatever a reader finds, it finds an even number.
+func TestView_concurrentWithAWriter(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	update(t, s, func(tx *store.Tx) {
 		tx.PutWebhook(store.Webhook{ID: "s", Family: signing.FamilySignature})
@@ -162,8 +162,8 @@ func TestReadersBesideAWriter(t *testing.T) {
 	view(t, s, func(tx *store.Tx) { require.Equal(t, 2*pairs, tx.Deliveries().Len()) })
 }
 
-// TestNumbersOfDeliveries compares the numbers by status with counting, also after deliveries were dropped.
-func TestNumbersOfDeliveries(t *testing.T) {
+// TestDeliveries_countsByStatus compares the numbers by status with counting, also after deliveries were dropped.
+func TestDeliveries_countsByStatus(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	s := store.New(atNoon)
 	s.SetBounds(store.Bounds{Deliveries: 40})
@@ -194,7 +194,9 @@ func TestNumbersOfDeliveries(t *testing.T) {
 				newest = d.ID
 			}
 			for _, status := range statuses {
-				require.Equal(t, want[status], tx.CountDeliveries(status), status)
+				t.Run(fmt.Sprint(status), func(t *testing.T) {
+					require.Equal(t, want[status], tx.CountDeliveries(status), status)
+				})
 			}
 			_, err := tx.Delivery("dlv_0000000001")
 			dropped = dropped || err != nil
@@ -203,30 +205,32 @@ func TestNumbersOfDeliveries(t *testing.T) {
 	require.True(t, dropped, "the bound was reached")
 }
 
-// TestSearchesInAnyCase: a letter is found by each of its forms, and by no other letter.
-func TestSearchesInAnyCase(t *testing.T) {
+// TestList_searchIgnoresLetterCase: a letter is found by each of its forms, and by no other letter.
+func TestList_searchIgnoresLetterCase(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		found      bool
 	}{
-		{"ΟΔΥΣΣΕΥΣ", "οδυσσευς", true},
-		{"Οδυσσευς", "ΟΔΥΣΣΕΥΣ", true},
-		{"5 µm", "5 μM", true}, // the micro sign and the letter
-		{"Meſſe", "MESSE", true},
-		{"300 K", "300 K", true}, // the Kelvin sign
-		{"Lease", "lEASE", true},
-		{"Miete", "İ", false},
-		{"İstanbul", "i", false},
-		{"İstanbul", "İSTANBUL", true},
-		{"bad \xff byte", "\xff", true}, // both are the replacement character
+		{name: "ΟΔΥΣΣΕΥΣ", text: "οδυσσευς", found: true},
+		{name: "Οδυσσευς", text: "ΟΔΥΣΣΕΥΣ", found: true},
+		{name: "5 µm", text: "5 μM", found: true}, // the micro sign and the letter
+		{name: "Meſſe", text: "MESSE", found: true},
+		{name: "300 K", text: "300 K", found: true}, // the Kelvin sign
+		{name: "Lease", text: "lEASE", found: true},
+		{name: "Miete", text: "İ", found: false},
+		{name: "İstanbul", text: "i", found: false},
+		{name: "İstanbul", text: "İSTANBUL", found: true},
+		{name: "bad \xff byte", text: "\xff", found: true}, // both are the replacement character
 	} {
-		s, ids := store.New(atNoon), signing.NewIDs(1)
-		d := add(t, s, ids, signing.Document{Name: c.name}, noon)
-		q := store.Query{Text: c.text, Page: store.Page{Limit: 10}}
-		var found store.Found[signing.Document]
-		view(t, s, func(tx *store.Tx) { found = tx.Documents(q) })
-		_, total := found()
-		require.Equal(t, c.found, total == 1, "%q in %q", c.text, c.name)
-		require.Equal(t, c.found, q.Matches(d.Name, d.Status, d.Archived, d.CreatedAt), "%q in %q", c.text, c.name)
+		t.Run(c.name, func(t *testing.T) {
+			s, ids := store.New(atNoon), signing.NewIDs(1)
+			d := add(t, s, ids, signing.Document{Name: c.name}, noon)
+			q := store.Query{Text: c.text, Page: store.Page{Limit: 10}}
+			var found store.Found[signing.Document]
+			view(t, s, func(tx *store.Tx) { found = tx.Documents(q) })
+			_, total := found()
+			require.Equal(t, c.found, total == 1, "%q in %q", c.text, c.name)
+			require.Equal(t, c.found, q.Matches(d.Name, d.Status, d.Archived, d.CreatedAt), "%q in %q", c.text, c.name)
+		})
 	}
 }

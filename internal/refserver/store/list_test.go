@@ -19,9 +19,9 @@ import (
 // oddNames are names for which lower case is not a matter of single bytes. \xff is in no valid text, and ends names inside the store.
 var oddNames = []string{"", "ÄRGER", "Straße", "lease\xff 1", "\xff", "İstanbul", "K", "1", "7", "Lease"}
 
-// TestListsAgainstSorting adds, changes and asks at random, and compares every answer with one that is made by filtering and
+// TestList_againstSorting adds, changes and asks at random, and compares every answer with one that is made by filtering and
 // sorting everything.
-func TestListsAgainstSorting(t *testing.T) {
+func TestList_againstSorting(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	var all []signing.Document
@@ -69,16 +69,24 @@ func TestListsAgainstSorting(t *testing.T) {
 	}
 }
 
-// TestNamesAreSearchedOneByOne: no text is found where one name ends and the next one begins.
-func TestNamesAreSearchedOneByOne(t *testing.T) {
+// TestList_searchesEachName: no text is found where one name ends and the next one begins.
+func TestList_searchesEachName(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	for i, name := range []string{"Lease", "7"} {
-		add(t, s, ids, signing.Document{Name: name}, noon.Add(time.Duration(i)*time.Second))
+		t.Run(name, func(t *testing.T) {
+			add(t, s, ids, signing.Document{Name: name}, noon.Add(time.Duration(i)*time.Second))
+		})
 	}
-	for text, want := range map[string]int{"lease": 1, "7": 1, "lease7": 0, "lease 7": 0, "lease\n7": 0, "lease\x007": 0, "lease\xff7": 0, "\xff": 0, "\uFFFD": 0} {
-		view(t, s, func(tx *store.Tx) {
-			_, total := tx.Documents(store.Query{Text: text})()
-			require.Equal(t, want, total, "%q", text)
+	for _, row := range []struct {
+		text string
+		want int
+	}{{text: "lease", want: 1}, {text: "7", want: 1}, {text: "lease7", want: 0}, {text: "lease 7", want: 0}, {text: "lease\n7", want: 0},
+		{text: "lease\x007", want: 0}, {text: "lease\xff7", want: 0}, {text: "\xff", want: 0}, {text: "\uFFFD", want: 0}} {
+		t.Run(row.text, func(t *testing.T) {
+			view(t, s, func(tx *store.Tx) {
+				_, total := tx.Documents(store.Query{Text: row.text})()
+				require.Equal(t, row.want, total)
+			})
 		})
 	}
 }
@@ -114,33 +122,35 @@ func requireSameList(t *testing.T, s *store.Store, all []signing.Document, q sto
 	require.Equal(t, want, got, "%+v", q)
 }
 
-// TestPagesBeyondTheList: pages have any size, and begin anywhere.
-func TestPagesBeyondTheList(t *testing.T) {
+// TestList_pagesPastTheEnd: pages have any size, and begin anywhere.
+func TestList_pagesPastTheEnd(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	var all []signing.Document
 	for i := range 4 {
 		all = append(all, add(t, s, ids, signing.Document{Name: "Lease"}, noon.Add(time.Duration(i)*time.Second)))
 	}
 	for _, p := range []store.Page{{Limit: math.MaxInt}, {Limit: math.MaxInt, Offset: 1}, {Limit: 1, Offset: 3}, {Limit: math.MaxInt, Offset: math.MaxInt64}} {
-		for _, p.Ascending = range []bool{true, false} {
-			want := slices.Clone(all[1:]) // what From leaves
-			if !p.Ascending {
-				slices.Reverse(want)
-			}
-			want = want[min(p.Offset, 3):]
-			view(t, s, func(tx *store.Tx) {
-				got, total := tx.Documents(store.Query{From: all[1].CreatedAt, Page: p})()
-				require.Equal(t, 3, total)
-				require.Len(t, got, len(want), "%+v", p)
-				for i := range got {
-					require.Equal(t, want[i].ID, got[i].ID, "%+v", p)
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			for _, p.Ascending = range []bool{true, false} {
+				want := slices.Clone(all[1:]) // what From leaves
+				if !p.Ascending {
+					slices.Reverse(want)
 				}
-			})
-		}
+				want = want[min(p.Offset, 3):]
+				view(t, s, func(tx *store.Tx) {
+					got, total := tx.Documents(store.Query{From: all[1].CreatedAt, Page: p})()
+					require.Equal(t, 3, total)
+					require.Len(t, got, len(want), "%+v", p)
+					for i := range got {
+						require.Equal(t, want[i].ID, got[i].ID, "%+v", p)
+					}
+				})
+			}
+		})
 	}
 }
 
-func TestRespondentsOfATemplate(t *testing.T) {
+func TestList_respondentsOfATemplate(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	first := add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "t"}, noon)
 	second := add(t, s, ids, signing.Document{Kind: signing.KindTemplate, TemplateID: "t"}, noon.Add(time.Second))

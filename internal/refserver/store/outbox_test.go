@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
+func TestOutbox_webhooksThatTrackAnEvent(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	d := add(t, s, ids, signing.Document{}, noon)
 	update(t, s, func(tx *store.Tx) {
@@ -42,21 +43,26 @@ func TestEventsReachTheWebhooksThatTrackThem(t *testing.T) {
 	})
 }
 
-func TestEveryFamilyCoversItsEvents(t *testing.T) {
-	for event, want := range map[signing.EventType]signing.EventFamily{
-		"new_form_response":                       "new_form_response",
-		"new_signature_pdf_individual_viewed":     "new_signature_completed",
-		"new_signature_pdf_individual_signed":     "new_signature_completed",
-		"new_signature_pdf_completed":             "new_signature_completed",
-		"new_template_response_individual_viewed": "new_template_response",
-		"new_template_response_individual_signed": "new_template_response",
-		"new_template_response":                   "new_template_response",
+func TestOutbox_familiesOfEvents(t *testing.T) {
+	for _, row := range []struct {
+		event signing.EventType
+		want  signing.EventFamily
+	}{
+		{event: "new_form_response", want: "new_form_response"},
+		{event: "new_signature_pdf_individual_viewed", want: "new_signature_completed"},
+		{event: "new_signature_pdf_individual_signed", want: "new_signature_completed"},
+		{event: "new_signature_pdf_completed", want: "new_signature_completed"},
+		{event: "new_template_response_individual_viewed", want: "new_template_response"},
+		{event: "new_template_response_individual_signed", want: "new_template_response"},
+		{event: "new_template_response", want: "new_template_response"},
 	} {
-		require.Equal(t, want, event.Family(), event)
+		t.Run(fmt.Sprint(row.event), func(t *testing.T) {
+			require.Equal(t, row.want, row.event.Family())
+		})
 	}
 }
 
-func TestDueInOrderOfTime(t *testing.T) {
+func TestOutbox_dueInOrderOfTime(t *testing.T) {
 	s := store.New(atNoon)
 	var ids []string
 	update(t, s, func(tx *store.Tx) {
@@ -88,19 +94,22 @@ func TestDueInOrderOfTime(t *testing.T) {
 	})
 }
 
-func TestDisablingAndDeletingCancels(t *testing.T) {
-	for name, stop := range map[string]func(*testing.T, *store.Tx){
-		"disable": func(_ *testing.T, tx *store.Tx) { tx.PutWebhook(store.Webhook{ID: "h", Disabled: true}) },
-		"delete":  func(t *testing.T, tx *store.Tx) { require.NoError(t, tx.DeleteWebhook("h")) },
+func TestOutbox_cancelledWithItsWebhook(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		stop func(*testing.T, *store.Tx)
+	}{
+		{name: "disable", stop: func(_ *testing.T, tx *store.Tx) { tx.PutWebhook(store.Webhook{ID: "h", Disabled: true}) }},
+		{name: "delete", stop: func(t *testing.T, tx *store.Tx) { require.NoError(t, tx.DeleteWebhook("h")) }},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(row.name, func(t *testing.T) {
 			s := store.New(atNoon)
 			update(t, s, func(tx *store.Tx) {
 				tx.PutWebhook(store.Webhook{ID: "h"})
 				tx.Enqueue(store.Delivery{WebhookID: "h", NextAttemptAt: noon})
 				tx.Enqueue(store.Delivery{WebhookID: "i", NextAttemptAt: noon})
 			})
-			update(t, s, func(tx *store.Tx) { stop(t, tx) })
+			update(t, s, func(tx *store.Tx) { row.stop(t, tx) })
 			view(t, s, func(tx *store.Tx) {
 				deliveries := values(tx.Deliveries())
 				require.Equal(t, store.DeliveryCancelled, deliveries[0].Status)

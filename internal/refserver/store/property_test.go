@@ -37,10 +37,10 @@ type world struct {
 
 var acts = flag.Int("store.acts", 10_000, "how many random acts a store goes through")
 
-// TestRandomActs runs random acts, 100,000 of them in .ci/nightly, on documents of every shape and checks after each that the document's status
+// TestAct_random runs random acts, 100,000 of them in .ci/nightly, on documents of every shape and checks after each that the document's status
 // follows from its signers, that its audit trail explains it, and that its events are the ones that belong to it. The checks
 // are plain comparisons: some of them run millions of times.
-func TestRandomActs(t *testing.T) {
+func TestAct_random(t *testing.T) {
 	w := &world{
 		t: t, ids: signing.NewIDs(1), rnd: rand.New(rand.NewPCG(3, 4)), now: noon,
 		trails: map[string][]signing.AuditEntry{}, deliveries: map[string][]signing.EventType{},
@@ -65,7 +65,9 @@ func TestRandomActs(t *testing.T) {
 		w.check(id, nil)
 	}
 	for _, rule := range []signing.Rule{signing.RuleStatus, signing.RuleTurn, signing.RuleSigned, signing.RuleSigner} {
-		require.Greater(t, w.refused[rule], *acts/500, "rule %s was tried", rule)
+		t.Run(fmt.Sprint(rule), func(t *testing.T) {
+			require.Greater(t, w.refused[rule], *acts/500, "rule %s was tried", rule)
+		})
 	}
 	for _, status := range signing.Statuses {
 		require.Greater(t, w.reached[status], *acts/1000, "status %s was reached", status)
@@ -263,8 +265,8 @@ func requireEvents(t *testing.T, d signing.Document, events []signing.EventType)
 	}
 }
 
-// TestLastSignersAtOnce lets all signers sign at the same moment, several times each.
-func TestLastSignersAtOnce(t *testing.T) {
+// TestAct_lastSignersConcurrently lets all signers sign at the same moment, several times each.
+func TestAct_lastSignersConcurrently(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	update(t, s, func(tx *store.Tx) {
 		tx.PutWebhook(store.Webhook{ID: "s", Family: signing.FamilySignature})
@@ -294,8 +296,8 @@ func TestLastSignersAtOnce(t *testing.T) {
 	})
 }
 
-// TestAnActHappensWhenItsTurnComes holds acts up with a transaction in which the clock moves on.
-func TestAnActHappensWhenItsTurnComes(t *testing.T) {
+// TestAct_timeOfItsTransaction holds acts up with a transaction in which the clock moves on.
+func TestAct_timeOfItsTransaction(t *testing.T) {
 	var hours atomic.Int64
 	s, ids := store.New(func() time.Time { return noon.Add(time.Duration(hours.Load()) * time.Hour) }), signing.NewIDs(1)
 	d := add(t, s, ids, signing.Document{}, noon)

@@ -51,8 +51,8 @@ func hasTemplate(s *store.Store, id string) bool {
 	}) == nil
 }
 
-// TestAChangeThatIsNotSavedIsUndone: nothing of it is left, and the next one is saved without it.
-func TestAChangeThatIsNotSavedIsUndone(t *testing.T) {
+// TestSave_failureUndoesTheChange: nothing of it is left, and the next one is saved without it.
+func TestSave_failureUndoesTheChange(t *testing.T) {
 	s, k := newSaved(t)
 	full := fmt.Errorf("%w: full", store.ErrRolledBack)
 	k.save = func([]string) error { return full }
@@ -66,8 +66,8 @@ func TestAChangeThatIsNotSavedIsUndone(t *testing.T) {
 	require.Equal(t, [][]string{{"kept"}}, saved)
 }
 
-// TestAFunctionEndsItsGoroutine, as a test that fails does: its change is undone, and later ones go on.
-func TestAFunctionEndsItsGoroutine(t *testing.T) {
+// TestUpdate_functionEndsItsGoroutine, as a test that fails does: its change is undone, and later ones go on.
+func TestUpdate_functionEndsItsGoroutine(t *testing.T) {
 	s, k := newSaved(t)
 	k.save = func([]string) error { return nil }
 	var ended sync.WaitGroup
@@ -83,26 +83,31 @@ func TestAFunctionEndsItsGoroutine(t *testing.T) {
 	require.NoError(t, putTemplate(s, "kept"))
 }
 
-// TestASaveThatNobodyKnowsOfStopsTheStore: nothing is saved on top of it, and nothing changes any more.
-func TestASaveThatNobodyKnowsOfStopsTheStore(t *testing.T) {
-	for name, save := range map[string]func([]string) error{
-		"error": func([]string) error { return io.ErrUnexpectedEOF },
-		"panic": func([]string) error { panic("broken") },
+// TestSave_unknownOutcomeStopsTheStore: nothing is saved on top of it, and nothing changes any more.
+func TestSave_unknownOutcomeStopsTheStore(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		save func([]string) error
+	}{
+		{name: "error", save: func([]string) error { return io.ErrUnexpectedEOF }},
+		{name: "panic", save: func([]string) error { panic("broken") }},
 	} {
-		s, k := newSaved(t)
-		k.save = save
-		require.NoError(t, s.Stopped())
-		err := putTemplate(s, "a")
-		require.ErrorIs(t, err, store.ErrStopped, name)
-		require.ErrorAs(t, err, new(*store.Unavailable))
-		k.save = func([]string) error { t.Error("a save after one that is in doubt"); return nil }
-		require.ErrorIs(t, putTemplate(s, "b"), store.ErrStopped)
-		require.ErrorIs(t, s.Stopped(), store.ErrStopped)
+		t.Run(row.name, func(t *testing.T) {
+			s, k := newSaved(t)
+			k.save = row.save
+			require.NoError(t, s.Stopped())
+			err := putTemplate(s, "a")
+			require.ErrorIs(t, err, store.ErrStopped)
+			require.ErrorAs(t, err, new(*store.Unavailable))
+			k.save = func([]string) error { t.Error("a save after one that is in doubt"); return nil }
+			require.ErrorIs(t, putTemplate(s, "b"), store.ErrStopped)
+			require.ErrorIs(t, s.Stopped(), store.ErrStopped)
+		})
 	}
 }
 
-// TestTheAuditOfAFileToBeMadeIsKept: whatever the bound, until the file was made.
-func TestTheAuditOfAFileToBeMadeIsKept(t *testing.T) {
+// TestAudit_ofAFileToBeMadeIsKept: whatever the bound, until the file was made.
+func TestAudit_ofAFileToBeMadeIsKept(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	s.SetBounds(store.Bounds{Audit: 8})
 	s.SetFinishes(true)

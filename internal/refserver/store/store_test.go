@@ -77,7 +77,7 @@ func dump(t *testing.T, s *store.Store, ids ...string) (text string) {
 	return text
 }
 
-func TestFailedUpdateLeavesNothing(t *testing.T) {
+func TestUpdate_failureLeavesNothing(t *testing.T) {
 	s, ids := store.New(atNoon), signing.NewIDs(1)
 	hook := store.Webhook{ID: "h1", Family: signing.FamilySignature, URL: "http://127.0.0.1/"}
 	form := signing.Form{ID: "f", Fields: []signing.FormField{{ID: "q"}}}
@@ -133,7 +133,7 @@ func TestFailedUpdateLeavesNothing(t *testing.T) {
 	require.NotEqual(t, before, dump(t, s, d.ID, "f"), "the same work committed is seen")
 }
 
-func TestWritesInAViewPanic(t *testing.T) {
+func TestView_writePanics(t *testing.T) {
 	require.Panics(t, func() { store.New(atNoon).View(func(tx *store.Tx) error { tx.PutKey("k"); return nil }) })
 }
 
@@ -160,7 +160,7 @@ func TestAct(t *testing.T) {
 	})
 }
 
-func TestDocumentsExpireBeforeAnythingElse(t *testing.T) {
+func TestUpdate_documentsExpireFirst(t *testing.T) {
 	now := noon
 	s, ids := store.New(func() time.Time { return now }), signing.NewIDs(1)
 	late := add(t, s, ids, signing.Document{ExpiresFor: 2 * time.Hour}, noon)
@@ -183,15 +183,20 @@ func TestDocumentsExpireBeforeAnythingElse(t *testing.T) {
 		require.Equal(t, noon.Add(time.Hour), first.At, "each expires at its own time")
 		require.Equal(t, noon.Add(2*time.Hour), last.At)
 		require.Less(t, first.ID, last.ID)
-		for id, want := range map[string]signing.Status{never.ID: signing.StatusPending, void.ID: signing.StatusVoid, soon.ID: signing.StatusExpired} {
-			d, err := tx.Document(id)
-			require.NoError(t, err)
-			require.Equal(t, want, d.Status)
+		for _, row := range []struct {
+			id   string
+			want signing.Status
+		}{{id: never.ID, want: signing.StatusPending}, {id: void.ID, want: signing.StatusVoid}, {id: soon.ID, want: signing.StatusExpired}} {
+			t.Run(row.id, func(t *testing.T) {
+				d, err := tx.Document(row.id)
+				require.NoError(t, err)
+				require.Equal(t, row.want, d.Status)
+			})
 		}
 	})
 }
 
-func TestAFailedUpdateChangesNoExpiry(t *testing.T) {
+func TestUpdate_failureChangesNoExpiry(t *testing.T) {
 	now := noon
 	s, ids := store.New(func() time.Time { return now }), signing.NewIDs(1)
 	d := add(t, s, ids, signing.Document{ExpiresFor: time.Hour}, noon)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +67,9 @@ func TestCommands(t *testing.T) {
 	})
 	require.Len(t, e, 10)
 	for _, name := range []string{"key", "received", "settled"} {
-		require.Contains(t, e, name)
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, e, name)
+		})
 	}
 
 	_, out, _ = do(t, "", "stats", "-db", path, "-json")
@@ -98,35 +101,37 @@ func TestExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"", "", exitUsage, "no command"},
-		{"purge", "", exitUsage, `unknown command "purge"`},
-		{"list", "", exitUsage, "want one of -db and -postgres"},
-		{"list -db x -postgres y", "", exitUsage, "want one of -db and -postgres"},
-		{"list -db " + path + " -nonsense", "", exitUsage, "flag provided but not defined"},
-		{"list -db " + path + " extra", "", exitUsage, `unexpected argument "extra"`},
-		{"list -db " + path + " -since yesterday", "", exitUsage, "such as 2026-01-02T15:04:05Z, or how long ago, such as 24h"},
-		{"list -db " + path + " -since 2999-01-01T00:00:00Z", "", exitUsage, "is ahead"},
-		{"erase -db " + path + " -before -24h", "", exitUsage, "is ahead"},
-		{"stats -db " + path + " -failed", "", exitUsage, "not defined"},
-		{"erase -db " + path, "", exitUsage, "would take every event"},
-		{"retry -db " + path + " -json", "", exitUsage, "would take every event"},
-		{"list -db " + path + ".missing", "", exitFailure, "no such file"},
-		{"list", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
-		{"create -db " + path, "", exitUsage, "made when the queue opens it"},
-		{"create", "", exitUsage, "want one of -db and -postgres"},
-		{"create", "postgres://user:hunter2@%zz", exitFailure, "DSN cannot be read"},
-		{"create", "host=/nonexistent user=u", exitFailure, "making the tables"},
-		{"list -db " + empty, "", exitFailure, "is empty"},
-		{"list", "host=/nonexistent user=u", exitFailure, "opening the database"},
-		{"erase -failed -document= -db " + path, "", exitUsage, "-document: is empty"},
-		{"retry -signer= -db " + path, "", exitUsage, "-signer: is empty"},
-		{"retry -failed=false -db " + path, "", exitUsage, "would take every event"},
+		{args: "", env: "", code: exitUsage, says: "no command"},
+		{args: "purge", env: "", code: exitUsage, says: `unknown command "purge"`},
+		{args: "list", env: "", code: exitUsage, says: "want one of -db and -postgres"},
+		{args: "list -db x -postgres y", env: "", code: exitUsage, says: "want one of -db and -postgres"},
+		{args: "list -db " + path + " -nonsense", env: "", code: exitUsage, says: "flag provided but not defined"},
+		{args: "list -db " + path + " extra", env: "", code: exitUsage, says: `unexpected argument "extra"`},
+		{args: "list -db " + path + " -since yesterday", env: "", code: exitUsage, says: "such as 2026-01-02T15:04:05Z, or how long ago, such as 24h"},
+		{args: "list -db " + path + " -since 2999-01-01T00:00:00Z", env: "", code: exitUsage, says: "is ahead"},
+		{args: "erase -db " + path + " -before -24h", env: "", code: exitUsage, says: "is ahead"},
+		{args: "stats -db " + path + " -failed", env: "", code: exitUsage, says: "not defined"},
+		{args: "erase -db " + path, env: "", code: exitUsage, says: "would take every event"},
+		{args: "retry -db " + path + " -json", env: "", code: exitUsage, says: "would take every event"},
+		{args: "list -db " + path + ".missing", env: "", code: exitFailure, says: "no such file"},
+		{args: "list", env: "postgres://user:hunter2@%zz", code: exitFailure, says: "DSN cannot be read"},
+		{args: "create -db " + path, env: "", code: exitUsage, says: "made when the queue opens it"},
+		{args: "create", env: "", code: exitUsage, says: "want one of -db and -postgres"},
+		{args: "create", env: "postgres://user:hunter2@%zz", code: exitFailure, says: "DSN cannot be read"},
+		{args: "create", env: "host=/nonexistent user=u", code: exitFailure, says: "making the tables"},
+		{args: "list -db " + empty, env: "", code: exitFailure, says: "is empty"},
+		{args: "list", env: "host=/nonexistent user=u", code: exitFailure, says: "opening the database"},
+		{args: "erase -failed -document= -db " + path, env: "", code: exitUsage, says: "-document: is empty"},
+		{args: "retry -signer= -db " + path, env: "", code: exitUsage, says: "-signer: is empty"},
+		{args: "retry -failed=false -db " + path, env: "", code: exitUsage, says: "would take every event"},
 	} {
-		code, out, errs := do(t, c.env, strings.Fields(c.args)...)
-		require.Equal(t, c.code, code, c.args+errs)
-		require.Contains(t, errs, c.says)
-		require.NotContains(t, errs, "hunter2")
-		require.Empty(t, out)
+		t.Run(c.args, func(t *testing.T) {
+			code, out, errs := do(t, c.env, strings.Fields(c.args)...)
+			require.Equal(t, c.code, code, c.args+errs)
+			require.Contains(t, errs, c.says)
+			require.NotContains(t, errs, "hunter2")
+			require.Empty(t, out)
+		})
 	}
 	info, err := os.Stat(empty)
 	require.NoError(t, err)
@@ -135,8 +140,10 @@ func TestExitCodes(t *testing.T) {
 	require.Zero(t, code)
 	require.Equal(t, queue.TablesSQL(), out)
 	for _, args := range [][]string{{"help"}, {"list", "-h"}} {
-		code, out, _ := do(t, "", args...)
-		require.Zero(t, code)
-		require.Equal(t, help, out)
+		t.Run(fmt.Sprint(args), func(t *testing.T) {
+			code, out, _ := do(t, "", args...)
+			require.Zero(t, code)
+			require.Equal(t, help, out)
+		})
 	}
 }
