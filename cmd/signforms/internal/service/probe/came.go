@@ -16,7 +16,7 @@ import (
 // came describes a response: its status and type, the number and the place of its records, and the
 // values of some of their fields. It also returns the beginning of the body, with all identifying
 // values replaced.
-func (r *run) came(x *exchange, fields []string) (text, body string) {
+func (r *run) came(x *exchange, of shown) (text, body string) {
 	if x.status == 0 {
 		return "no answer", ""
 	}
@@ -45,12 +45,15 @@ func (r *run) came(x *exchange, fields []string) (text, body string) {
 	default:
 		text += fmt.Sprintf(", %s %s", count(len(records), "record"), name)
 	}
-	for _, field := range fields {
-		if len(records) > 0 && field != beside {
-			text += "; " + values(field, records, rawRecords)
+	if len(records) > 0 {
+		if of.shapes {
+			records = rawRecords
+		}
+		for _, field := range of.fields {
+			text += "; " + values(field, records, of.shapes)
 		}
 	}
-	if scalars := scalars(whole, ""); len(scalars) > 0 && (records == nil || slices.Contains(fields, beside)) {
+	if scalars := scalars(whole, ""); len(scalars) > 0 && (records == nil || of.outside) {
 		if more := len(scalars) - mostScalars; more > 0 {
 			scalars = append(scalars[:mostScalars], fmt.Sprintf("and %d more", more))
 		}
@@ -111,12 +114,8 @@ const mostValues = 5
 
 // values returns the values of a field in the order of the records. Equal adjacent values are
 // printed once, with their number. It also prints how many records lack the field, and the last
-// value. For a field with shapeMark, it prints the forms of the values.
-func values(field string, records, raw []any) string {
-	field, shaped := strings.CutPrefix(field, shapeMark)
-	if shaped {
-		records = raw
-	}
+// value. With shapes, it prints the forms of the values.
+func values(field string, records []any, shapes bool) string {
 	var texts []string
 	var times []int // how often each text occurs in a row
 	lacking := 0
@@ -134,17 +133,17 @@ func values(field string, records, raw []any) string {
 		case []any, map[string]any:
 			text = "an object or a list"
 		case bool:
-			if shaped {
+			if shapes {
 				text = "a boolean"
 			}
 		case json.Number:
-			if shaped {
+			if shapes {
 				text = "the number " + redact.Shape(text)
 			}
 		case string:
 			if v == "" {
 				text = "an empty text"
-			} else if shaped {
+			} else if shapes {
 				text = redact.Shape(text)
 			}
 		}

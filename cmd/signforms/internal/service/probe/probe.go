@@ -48,8 +48,8 @@ type run struct {
 }
 
 // ask makes the SDK send one request, changed by edit, and records the request and the response.
-// fields are the relevant fields of the records.
-func (r *run) ask(edit func(*http.Request), fields []string, call func(context.Context, *signforms.Client) error) {
+// of selects what is shown of the response.
+func (r *run) ask(edit func(*http.Request), of shown, call func(context.Context, *signforms.Client) error) {
 	if r.ended != nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (r *run) ask(edit func(*http.Request), fields []string, call func(context.C
 		return
 	}
 	seen := Seen{Asked: r.request(x.request), SDK: verdict(err)}
-	seen.Came, seen.Body = r.came(x, fields)
+	seen.Came, seen.Body = r.came(x, of)
 	r.seen = append(r.seen, seen)
 	switch {
 	case x.status == 0 && r.wire.gets == 1:

@@ -37,14 +37,21 @@ var questions = []question{
 	{"key", "403 or 401, without a key and with a wrong one", askKey},
 }
 
-// documentFields are the fields of documents that questions are about.
-var documentFields = []string{"documentId", "status", "createdAt", "isArchived"}
+// shown is what is shown of a response.
+type shown struct {
+	fields  []string // of the records
+	shapes  bool     // the forms of their values, in place of the values
+	outside bool     // the values outside the list
+}
 
-func (r *run) documents(p signforms.DocumentListParams, edit func(*http.Request), fields ...string) {
-	if len(fields) == 0 {
-		fields = documentFields
-	}
-	r.ask(edit, fields, func(ctx context.Context, c *signforms.Client) error {
+// fields shows the values of some fields of the records.
+func fields(names ...string) shown { return shown{fields: names} }
+
+// documentFields are the fields of documents that questions are about.
+var documentFields = fields("documentId", "status", "createdAt", "isArchived")
+
+func (r *run) documents(p signforms.DocumentListParams, edit func(*http.Request), of shown) {
+	r.ask(edit, of, func(ctx context.Context, c *signforms.Client) error {
 		page, err := c.Documents.List(ctx, p)
 		if err == nil {
 			for i := range page.Items {
@@ -62,42 +69,42 @@ func (r *run) saw(created time.Time) {
 	}
 }
 
-func askPageSize(r *run) { r.documents(signforms.DocumentListParams{}, nil, "documentId") }
+func askPageSize(r *run) { r.documents(signforms.DocumentListParams{}, nil, fields("documentId")) }
 
 func askLargestLimit(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 100}, nil, "documentId")
-	r.documents(signforms.DocumentListParams{Limit: 100}, set("limit", "101"), "documentId")
+	r.documents(signforms.DocumentListParams{Limit: 100}, nil, fields("documentId"))
+	r.documents(signforms.DocumentListParams{Limit: 100}, set("limit", "101"), fields("documentId"))
 }
 
 func askSecondPage(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 2, Page: 1}, nil, "documentId")
-	r.documents(signforms.DocumentListParams{Limit: 2, Page: 2}, nil, "documentId")
+	r.documents(signforms.DocumentListParams{Limit: 2, Page: 1}, nil, fields("documentId"))
+	r.documents(signforms.DocumentListParams{Limit: 2, Page: 2}, nil, fields("documentId"))
 }
 
 func askTotals(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 2, Page: 1}, nil, beside)
+	r.documents(signforms.DocumentListParams{Limit: 2, Page: 1}, nil, shown{outside: true})
 }
 
 func askOrder(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 5}, nil, "createdAt")
-	r.documents(signforms.DocumentListParams{Limit: 5, SortOrder: signforms.OldestFirst}, nil, "createdAt")
+	r.documents(signforms.DocumentListParams{Limit: 5}, nil, fields("createdAt"))
+	r.documents(signforms.DocumentListParams{Limit: 5, SortOrder: signforms.OldestFirst}, nil, fields("createdAt"))
 }
 
 func askStatus(r *run) {
-	r.documents(signforms.DocumentListParams{Status: signforms.StatusPending}, nil, "status")
-	r.documents(signforms.DocumentListParams{Status: signforms.StatusSigned}, nil, "status")
+	r.documents(signforms.DocumentListParams{Status: signforms.StatusPending}, nil, fields("status"))
+	r.documents(signforms.DocumentListParams{Status: signforms.StatusSigned}, nil, fields("status"))
 }
 
 // noSuchStatus is a status that the service does not have.
 const noSuchStatus = "NO_SUCH_STATUS"
 
 func askUnknownStatus(r *run) {
-	r.documents(signforms.DocumentListParams{Status: noSuchStatus}, nil, "status")
+	r.documents(signforms.DocumentListParams{Status: noSuchStatus}, nil, fields("status"))
 }
 
 func askArchive(r *run) {
-	r.documents(signforms.DocumentListParams{Archived: new(true)}, nil, "isArchived")
-	r.documents(signforms.DocumentListParams{Archived: new(false)}, nil, "isArchived")
+	r.documents(signforms.DocumentListParams{Archived: new(true)}, nil, fields("isArchived"))
+	r.documents(signforms.DocumentListParams{Archived: new(false)}, nil, fields("isArchived"))
 }
 
 // askDates requests the documents of a day in the middle of the observed days, as a time and as a
@@ -109,10 +116,10 @@ func askDates(r *run) {
 	}
 	day := middle.UTC().Format(time.DateOnly)
 	from, to := signforms.DocumentListParams{DateFrom: middle}, signforms.DocumentListParams{DateTo: middle}
-	r.documents(from, nil, "createdAt")
-	r.documents(to, nil, "createdAt")
-	r.documents(from, set("dateFrom", day), "createdAt")
-	r.documents(to, set("dateTo", day), "createdAt")
+	r.documents(from, nil, fields("createdAt"))
+	r.documents(to, nil, fields("createdAt"))
+	r.documents(from, set("dateFrom", day), fields("createdAt"))
+	r.documents(to, set("dateTo", day), fields("createdAt"))
 }
 
 // notAnID is a text that is not an id.
@@ -130,7 +137,7 @@ func askUnknownID(r *run) {
 
 func askRespondents(r *run) {
 	id := ""
-	r.ask(nil, []string{"documentId", "totalRespondants"}, func(ctx context.Context, c *signforms.Client) error {
+	r.ask(nil, fields("documentId", "totalRespondants"), func(ctx context.Context, c *signforms.Client) error {
 		page, err := c.Templates.List(ctx, signforms.TemplateListParams{Limit: 5})
 		if err == nil && len(page.Items) > 0 {
 			id = page.Items[0].ID
@@ -147,7 +154,7 @@ func askRespondents(r *run) {
 		r.note = "the SDK read no id of a template, so the documents of none were asked for"
 		return
 	}
-	r.ask(nil, []string{"respondentDocumentId", "templateId", "status"}, func(ctx context.Context,
+	r.ask(nil, fields("respondentDocumentId", "templateId", "status"), func(ctx context.Context,
 		c *signforms.Client) error {
 		_, err := c.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: id, Limit: 5})
 		return err
@@ -160,28 +167,17 @@ func askResponses(r *run) {
 		form = uuid.NewString()
 		r.note = "no form was named with --form: the id is a random one"
 	}
-	r.ask(nil, []string{"responseId", "formId", "submittedAt"}, func(ctx context.Context, c *signforms.Client) error {
+	r.ask(nil, fields("responseId", "formId", "submittedAt"), func(ctx context.Context, c *signforms.Client) error {
 		_, err := c.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: form, Limit: 5})
 		return err
 	})
 }
 
 func askFormats(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 1}, nil, shapeOf("documentId"), shapeOf("createdAt"),
-		shapeOf("updatedAt"))
+	r.documents(signforms.DocumentListParams{Limit: 1}, nil, shown{fields: []string{"documentId", "createdAt", "updatedAt"}, shapes: true})
 }
 
 func askKey(r *run) {
-	r.documents(signforms.DocumentListParams{Limit: 1}, key(""), "documentId")
-	r.documents(signforms.DocumentListParams{Limit: 1}, key(r.stranger), "documentId")
+	r.documents(signforms.DocumentListParams{Limit: 1}, key(""), fields("documentId"))
+	r.documents(signforms.DocumentListParams{Limit: 1}, key(r.stranger), fields("documentId"))
 }
-
-// shapeOf requests the forms of a field's values in place of the values.
-func shapeOf(field string) string { return shapeMark + field }
-
-// shapeMark precedes the name of a field for which the forms of the values are printed. beside is
-// not a field; it selects the values next to the list.
-const (
-	shapeMark = "#"
-	beside    = "&"
-)
