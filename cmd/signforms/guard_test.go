@@ -43,6 +43,7 @@ func TestServe_withoutToken(t *testing.T) {
 		{name: "two names", request: onLoopback + "Host: evil.example\r\n", status: 400},
 		{name: "absolute form", request: "GET http://127.0.0.1/_/api/v1/credentials HTTP/1.1\r\nHost: evil.example\r\n", status: 403},
 		{name: "absolute form, other name", request: "GET http://evil.example/_/api/v1/credentials HTTP/1.1\r\nHost: 127.0.0.1\r\n", status: 421},
+		{name: "absolute form without a host", request: "GET http:/_/api/v1/credentials HTTP/1.1\r\nHost: 127.0.0.1\r\n", status: 403},
 		{name: "nginx, proxy_pass alone", request: "GET /_/api/v1/credentials HTTP/1.0\r\nHost: 127.0.0.1:4874\r\nConnection: close\r\n", status: 403},
 		{name: "encoded path", request: strings.Replace(onLoopback, "/_/", "/%5f/", 1) + "Via: 1.1 proxy\r\n", status: 403},
 		{name: "Forwarded", request: onLoopback + "Forwarded: for=192.0.2.1\r\n", status: 403},
@@ -52,6 +53,13 @@ func TestServe_withoutToken(t *testing.T) {
 		{name: "X-Real-IP", request: onLoopback + "X-Real-IP: 192.0.2.1\r\n", status: 403},
 		{name: "Envoy", request: onLoopback + "x-envoy-expected-rq-timeout-ms: 15000\r\n", status: 403},
 		{name: "cloudflared", request: onLoopback + "Cf-Ray: 1\r\n", status: 403},
+		{name: "True-Client-IP", request: onLoopback + "True-Client-IP: 192.0.2.1\r\n", status: 403},
+		{name: "X-Client-IP", request: onLoopback + "X-Client-IP: 192.0.2.1\r\n", status: 403},
+		{name: "X-Cluster-Client-IP", request: onLoopback + "X-Cluster-Client-IP: 192.0.2.1\r\n", status: 403},
+		{name: "CDN-Loop", request: onLoopback + "Cdn-Loop: cdn\r\n", status: 403},
+		{name: "Fastly", request: onLoopback + "Fastly-FF: 1\r\n", status: 403},
+		{name: "Azure Front Door", request: onLoopback + "X-Azure-SocketIP: 192.0.2.1\r\n", status: 403},
+		{name: "a local program's headers", request: onLoopback + "X-Request-Id: 1\r\nTraceparent: 00-1-1-00\r\nX-Api-Key: 1\r\n", status: 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			to := c.to

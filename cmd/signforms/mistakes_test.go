@@ -52,6 +52,7 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{[]string{"serve", "--memory", "--addr", "127.0.0.1:0", "--profile", "refusal-status=200"}, "--profile refusal-status: 200"},
 		{[]string{"serve", "--memory", "--api-key", "12ab34cd_mine"}, "--api-key begins like a key of another workspace"},
 		{[]string{"serve", "--memory", "--public-url", "https://x/below"}, "--public-url"},
+		{[]string{"serve", "--memory", "--public-url", "https://ann:pw@sandbox.example.com"}, "--public-url: the URL has a user name or password"},
 		{[]string{"receive", "--secret", "x", "--addr", "127.0.0.1:70000"}, `--addr "127.0.0.1:70000": must be host:port`},
 		{[]string{"reset"}, "add --yes"},
 	} {

@@ -50,7 +50,7 @@ func (f *serveFlags) tellReady(stdout, stderr io.Writer, api *control.API) error
 	console := found.BaseURL + "/_/"
 	closed := ""
 	if f.guard().Closed() {
-		closed = " (closed: other machines or a proxy can reach it; set --token)"
+		closed = " (closed: other machines or a proxy may reach it; set --token, or listen on 127.0.0.1)"
 	}
 	status := api.Status()
 	base := found.BaseURL

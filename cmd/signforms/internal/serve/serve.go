@@ -150,6 +150,9 @@ func checkPublicURL(text string) error {
 		return nil
 	}
 	u, err := url.Parse(text)
+	if err == nil && u.User != nil || err != nil && strings.Contains(text, "@") {
+		return errors.New("the URL has a user name or password, which every link would show: leave it out")
+	}
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("%q is not a URL that others can use: write it as in https://sandbox.example.com", text)
 	}

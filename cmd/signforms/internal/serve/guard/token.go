@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control"
@@ -44,14 +45,13 @@ func namedForOthers(publicURL string) bool {
 
 func (c tokenCheck) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		open := c.token == "" && !c.closed && !forwarded(r)
 		switch {
-		case !strings.HasPrefix(r.URL.Path, "/_/"), open:
+		case !strings.HasPrefix(r.URL.Path, "/_/"), c.token == "" && !c.closed && !forwarded(r):
 			next.ServeHTTP(w, r)
 		case c.token == "":
 			control.WriteError(w, &wire.Error{
 				Status: http.StatusForbidden, Code: "token",
-				Message: "console and control API are closed, because other machines or a proxy can reach this sandbox: start it with --token or $" +
+				Message: "console and control API are closed, because other machines or a proxy may reach this sandbox: start it with --token or $" +
 					sandbox.Env + "TOKEN",
 			})
 		case r.URL.Path == loginPath:
@@ -62,19 +62,20 @@ func (c tokenCheck) wrap(next http.Handler) http.Handler {
 	})
 }
 
+// proxyHeader matches the names of headers that proxies and content delivery networks add.
+var proxyHeader = regexp.MustCompile("(?i)forwarded|client-ip|^x-(real|original|envoy|azure|appengine|cloud)-|^(via|proxy-connection|(cdn|cf|fastly|fly)-.*)$")
+
 // forwarded reports whether a request came from another machine or through a proxy, as far as the
 // request shows it. By default, nginx sends HTTP/1.0 and none of these headers. Forward proxies get
 // the absolute form of the URL.
 func forwarded(r *http.Request) bool {
 	from, err := netip.ParseAddrPort(r.RemoteAddr) // the address in a test's network in memory cannot be parsed
-	if err == nil && !from.Addr().IsLoopback() || !r.ProtoAtLeast(1, 1) || r.URL.Host != "" {
+	if err == nil && !from.Addr().IsLoopback() || !r.ProtoAtLeast(1, 1) || !strings.HasPrefix(r.RequestURI, "/") {
 		return true
 	}
 	for name := range r.Header {
-		for _, sign := range []string{"Forwarded", "X-Forwarded-", "Via", "X-Real-Ip", "X-Original-", "X-Envoy-", "Cf-", "Proxy-Connection"} {
-			if name == sign || strings.HasSuffix(sign, "-") && strings.HasPrefix(name, sign) {
-				return true
-			}
+		if proxyHeader.MatchString(name) {
+			return true
 		}
 	}
 	return false
