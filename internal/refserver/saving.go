@@ -67,10 +67,15 @@ func (k *keeper) Load(put func(store.Write)) error {
 }
 
 // CheckStorage reads the records of a storage as a start of the server does. It returns the number
-// of records, or why a start would refuse them.
-func CheckStorage(ctx context.Context, s Storage) (records int, err error) {
+// of records, or why a start would refuse them, and calls uses with the hash of each blob that a record has.
+func CheckStorage(ctx context.Context, s Storage, uses func(hash string)) (records int, err error) {
 	k, own := &keeper{storage: s, ctx: ctx, clock: &clock{}}, false
 	err = k.Load(func(w store.Write) {
+		for _, f := range store.FilesOf(w.Value) {
+			if f.SHA256 != "" {
+				uses(f.SHA256)
+			}
+		}
 		service, ok := w.Value.(*store.Service)
 		own = own || ok && service.WorkspaceID != ""
 	})

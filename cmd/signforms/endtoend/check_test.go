@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/control/wire"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/pdf"
+	"github.com/signforms/signforms-go/internal/refserver"
 )
 
 // A data file is whole after a kill and beside a running program, in a copy. A finished PDF that has lost a bit is not served,
@@ -49,4 +51,36 @@ func TestADamagedDataFile(t *testing.T) {
 	s = start(t, "--data", data)
 	require.Equal(t, http.StatusServiceUnavailable, s.call(t, "GET", "/finished/"+signed.ID+".pdf", nil, nil))
 	s.stop(t)
+}
+
+// TestCheck_whatAStartRefuses: check names each value and file whose loss a start or a page would meet.
+func TestCheck_whatAStartRefuses(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "sandbox.db")
+	s := start(t, "--data", data)
+	page, err := pdf.Draw("Offer", []string{"text"})
+	require.NoError(t, err)
+	offer := wire.Template{Template: refserver.Template{Name: "Offer", Roles: []refserver.Role{{Title: "Buyer"}}, PDF: page}}
+	require.NoError(t, s.client.Post(t.Context(), "/templates", offer, nil))
+	made, err := createWorkspace(t, s, "tests")
+	require.NoError(t, err)
+	s.stop(t)
+	workspace := filepath.Join(folder, "sandbox-"+made.ID+".db")
+	for _, file := range []string{data, workspace} {
+		_, err = command(t, nil, "check", file)
+		require.NoError(t, err)
+	}
+
+	edit(t, workspace, `update meta set value = '{' where name = 'workspace'`)
+	stdout, err := command(t, nil, "check", workspace)
+	require.ErrorContains(t, err, workspace+" has 1 problem")
+	require.Contains(t, stdout, `the value "workspace": `)
+	edit(t, data, `delete from file`)
+	edit(t, data, `update meta set value = 'x' where name = 'sealing_key'`)
+	edit(t, data, `update meta set value = '[]' where name = 'workspaces'`)
+	stdout, err = command(t, nil, "check", data)
+	require.ErrorContains(t, err, data+" has 3 problems")
+	require.Contains(t, stdout, `the value "sealing_key": `)
+	require.Contains(t, stdout, `the value "workspaces": `)
+	require.Regexp(t, "the PDF or picture [0-9a-f]{64}, which a record has, is missing", stdout)
 }

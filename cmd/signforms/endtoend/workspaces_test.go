@@ -167,3 +167,10 @@ func after(ctx context.Context, c *wire.Client, name string) error {
 	}
 	return nil
 }
+
+// createWorkspace makes a workspace with one document and returns its credentials.
+func createWorkspace(t *testing.T, s *sandbox, name string) (created wire.CreatedWorkspace, err error) {
+	t.Helper()
+	err = s.client.Post(t.Context(), "/workspaces", wire.NewWorkspace{Name: name, Seed: &wire.Seed{Documents: []wire.Document{lease("Lease")}}}, &created)
+	return created, err
+}

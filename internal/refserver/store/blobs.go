@@ -55,6 +55,17 @@ func (tx *Tx) dropBlob(hash string) {
 	}
 }
 
+// FilesOf returns the files of a record's value.
+func FilesOf(value any) []*signing.File {
+	switch v := value.(type) {
+	case *signing.Template:
+		return filesOfTemplate(v)
+	case *signing.Document:
+		return filesOfDocument(v)
+	}
+	return nil
+}
+
 // count counts the uses of the files of a loaded record.
 func (bs blobs) count(files []*signing.File) {
 	for _, f := range files {

@@ -12,6 +12,7 @@ import (
 
 // load adds one saved record. Records are loaded in any order; arrange sorts them afterwards.
 func (ts *tables) load(w Write) {
+	ts.blobs.count(FilesOf(w.Value))
 	switch v := w.Value.(type) {
 	case *Service:
 		ts.service = v
@@ -21,7 +22,6 @@ func (ts *tables) load(w Write) {
 		ts.limits[v.APIKey] = v.State
 	case *signing.Template:
 		ts.templates.replace(nil, v)
-		ts.blobs.count(filesOfTemplate(v))
 	case *signing.Form:
 		ts.forms.replace(nil, v)
 	case *FormLink:
@@ -30,7 +30,6 @@ func (ts *tables) load(w Write) {
 		ts.forms.addResponse(v)
 	case *signing.Document:
 		ts.loaded = append(ts.loaded, v)
-		ts.blobs.count(filesOfDocument(v))
 	case *Webhook:
 		ts.outbox.webhooks = append(ts.outbox.webhooks, v)
 	case *Delivery:

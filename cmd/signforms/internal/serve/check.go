@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signforms/signforms-go/cmd/signforms/internal/cli"
+	"github.com/signforms/signforms-go/cmd/signforms/internal/serve/hosting"
 	"github.com/signforms/signforms-go/cmd/signforms/internal/sqlitestore"
 )
 
@@ -58,7 +59,7 @@ func report(cmd *cobra.Command, file string) error {
 	found, err := sqlitestore.Check(cmd.Context(), file, func(text string) {
 		problems++
 		fmt.Fprintln(cmd.OutOrStdout(), cli.Plain(text))
-	})
+	}, hosting.CheckValues)
 	if err != nil {
 		return err
 	}

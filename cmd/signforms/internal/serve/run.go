@@ -71,7 +71,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		Frames: f.frameAncestors, PlainPDFs: f.plainPDFs, Profile: f.profile, Endpoints: f.endpoints,
 	})
 	if err != nil {
-		return err
+		return startError(err, f.addr, data)
 	}
 	defer func() { err = errors.Join(err, all.Close()) }()
 	if err := all.Start(ctx); err != nil {
@@ -109,7 +109,7 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*refserver.InvalidError](err); ok {
 		return cli.UsageError("%s: %s", fieldname.Words(e.Field, optionFlags), e.Problem)
 	}
-	for _, advised := range []error{sqlitestore.ErrDamaged, sqlitestore.ErrFull, sqlitestore.ErrLimit, sqlitestore.ErrInUse} {
+	for _, advised := range []error{sqlitestore.ErrDamaged, sqlitestore.ErrFull, sqlitestore.ErrLimit, sqlitestore.ErrInUse, sqlitestore.ErrAccess, hosting.ErrMisplaced} {
 		if errors.Is(err, advised) || data == memory {
 			return err
 		}

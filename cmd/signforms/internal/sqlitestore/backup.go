@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/signforms/signforms-go/internal/atomicfile"
 	"github.com/signforms/signforms-go/internal/refserver"
@@ -33,9 +35,9 @@ func Backup(ctx context.Context, path, to string) (err error) {
 			return fmt.Errorf("%s is there already: choose another name for the copy", to+suffix)
 		}
 	}
-	full, err := filepath.Abs(path)
+	full, err := realPath(path)
 	if err != nil {
-		return err
+		return refusal(path, err)
 	}
 	db, err := sql.Open("sqlite", dataSource(full, false)+"&mode=rw")
 	if err != nil {
@@ -65,8 +67,8 @@ type Contents struct{ Records, Files int }
 
 // Check checks a file that no program uses. It runs SQLite's integrity_check, reads the records up
 // to the first one that a start would refuse, and compares the files with their SHA-256. It calls
-// problem with each problem.
-func Check(ctx context.Context, path string, problem func(string)) (found Contents, err error) {
+// values for the values that [Store.SetValue] saved, and problem with each problem.
+func Check(ctx context.Context, path string, problem func(string), values func(context.Context, *Store, func(string))) (found Contents, err error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return found, cmp.Or(err, errEmpty)
 	}
@@ -81,10 +83,12 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 	if err := s.check(ctx, "integrity_check", problem); err != nil {
 		return found, err
 	}
-	if found.Records, err = refserver.CheckStorage(ctx, s); err != nil {
+	missing := map[string]bool{}
+	if found.Records, err = refserver.CheckStorage(ctx, s, func(hash string) { missing[hash] = true }); err != nil {
 		problem(err.Error())
 	}
-	return found, s.each(ctx, `select id, data from file`, func(rows *sql.Rows) error {
+	values(ctx, s, problem)
+	err = s.each(ctx, `select id, data from file`, func(rows *sql.Rows) error {
 		var id string
 		var data []byte
 		err := rows.Scan(&id, &data)
@@ -92,8 +96,16 @@ func Check(ctx context.Context, path string, problem func(string)) (found Conten
 			problem("the PDF or picture " + id + " is not as it was saved")
 		}
 		found.Files++
+		delete(missing, id)
 		return err
 	})
+	if err != nil {
+		return found, err
+	}
+	for _, hash := range slices.Sorted(maps.Keys(missing)) {
+		problem("the PDF or picture " + hash + ", which a record has, is missing")
+	}
+	return found, nil
 }
 
 // check calls problem with each problem that an SQLite check finds in the file.

@@ -1,6 +1,7 @@
 package sqlitestore_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,7 +41,7 @@ func TestBackupBesideAWriter(t *testing.T) {
 		require.NoError(t, sqlitestore.Backup(t.Context(), path, to))
 		_, err := sqlitestore.Check(t.Context(), to, func(problem string) {
 			require.Contains(t, problem, "reading ", "these records are none that a start reads; all else is whole")
-		})
+		}, noValues)
 		require.NoError(t, err)
 		e := open(t, to)
 		documents, audits := 0, 0
@@ -83,22 +84,24 @@ func TestBackupRefuses(t *testing.T) {
 }
 
 // Check refuses what is not a closed data file.
+func noValues(context.Context, *sqlitestore.Store, func(string)) {}
+
 func TestCheckRefuses(t *testing.T) {
 	path, problems := other(t, "x"), []string{}
-	found, err := sqlitestore.Check(t.Context(), path, func(problem string) { problems = append(problems, problem) })
+	found, err := sqlitestore.Check(t.Context(), path, func(problem string) { problems = append(problems, problem) }, noValues)
 	require.NoError(t, err)
 	require.Equal(t, sqlitestore.Contents{}, found)
 	require.Len(t, problems, 1, "its record is not one that a start reads")
 	none := func(problem string) { t.Error(problem) }
 	open(t, path)
-	_, err = sqlitestore.Check(t.Context(), path, none)
+	_, err = sqlitestore.Check(t.Context(), path, none, noValues)
 	require.ErrorIs(t, err, sqlitestore.ErrInUse)
-	_, err = sqlitestore.Check(t.Context(), path+".none", none)
+	_, err = sqlitestore.Check(t.Context(), path+".none", none, noValues)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoFileExists(t, path+".none")
 	empty := filepath.Join(t.TempDir(), "empty.db")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
-	_, err = sqlitestore.Check(t.Context(), empty, none)
+	_, err = sqlitestore.Check(t.Context(), empty, none, noValues)
 	require.ErrorIs(t, err, sqlitestore.ErrForeign)
 }
 

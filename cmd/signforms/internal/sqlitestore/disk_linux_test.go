@@ -85,7 +85,7 @@ func TestFileThatCannotBeWrittenIsRefused(t *testing.T) {
 	require.NoError(t, open(t, path).Close())
 	require.NoError(t, syscall.Mount("tmpfs", folder, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, "size=4m"))
 	_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
-	require.ErrorContains(t, err, "for writing")
+	require.ErrorContains(t, err, "make it and its folder writable")
 	require.ErrorContains(t, err, "read-only file system")
 	require.ErrorContains(t, sqlitestore.Backup(t.Context(), path, filepath.Join(t.TempDir(), "copy.db")), "writable")
 }

@@ -41,7 +41,7 @@ func makeFolder(path string) error {
 func openLocked(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("opening the data file for writing: %w", err)
+		return nil, refusal(path, err)
 	}
 	switch err = filelock.TryContent(f); {
 	case err == nil, errors.Is(err, errors.ErrUnsupported):
@@ -111,19 +111,53 @@ func refusal(path string, err error) error {
 		return fmt.Errorf("the data file %s: %w (%w); raise the limit of open files (ulimit -n): each workspace that is kept in a file takes %d",
 			path, ErrLimit, err, descriptors)
 	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return inaccessible(path, err)
+	}
 	switch code(err) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("the data file %s is %w (%w); put a copy of it back, or move it away to start empty, each time moving its -wal and "+
-			"-shm away too; sqlite3's .recover may get records out of it", path, ErrDamaged, err)
+		return damaged(path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the data file %s: %w (%w); make room", path, ErrFull, err)
 	case sqlite3.SQLITE_IOERR: // also on a full disk, on which the -shm file cannot grow
 		return fmt.Errorf("the data file %s: %w; its disk is full, or does not work", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("the data file %s cannot be written (%w); make it and its folder writable for this user", path, err)
+		return inaccessible(path, err)
 	}
 	if err != nil {
 		return fmt.Errorf("the data file %s: %w", path, err)
 	}
 	return nil
+}
+
+func inaccessible(path string, err error) error {
+	return fmt.Errorf("the data file %s %w (%w); make it and its folder writable for this user", path, ErrAccess, err)
+}
+
+func damaged(path string, err error) error {
+	return fmt.Errorf("the data file %s is %w (%w); put a copy of it back, or move it away to start without it, each time moving its -wal and "+
+		"-shm away too; sqlite3's .recover may get records out of it", path, ErrDamaged, err)
+}
+
+// realPath returns the path of a file without symbolic links, because the files of workspaces are beside the file and
+// not beside a link to it.
+func realPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err == nil {
+		info, err = os.Stat(path)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	return path, err
 }

@@ -71,3 +71,32 @@ func TestAFileThatWasTakenAway(t *testing.T) {
 		})
 	}
 }
+
+// TestOpen_link: the path of a file that is opened by a link is its own, beside which the files of workspaces are.
+func TestOpen_link(t *testing.T) {
+	onePlace(t)
+	path := newPath(t)
+	require.NoError(t, open(t, path).Close())
+	link := filepath.Join(t.TempDir(), "link.db")
+	require.NoError(t, os.Symlink(path, link))
+	s := open(t, link)
+	found, err := filepath.EvalSymlinks(path)
+	require.NoError(t, err)
+	require.Equal(t, found, s.Path())
+	require.NoError(t, s.Close())
+	_, err = sqlitestore.Open(t.Context(), t.TempDir(), sqlitestore.Options{})
+	require.ErrorContains(t, err, "not a regular file")
+}
+
+// TestOpen_emptyFileBesideItsWAL: SQLite would delete the WAL of an empty file, and with it what the file was emptied of.
+func TestOpen_emptyFileBesideItsWAL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, os.WriteFile(path+"-wal", []byte("frames"), 0o600))
+	for range 2 {
+		_, err := sqlitestore.Open(t.Context(), path, sqlitestore.Options{})
+		require.ErrorIs(t, err, sqlitestore.ErrDamaged)
+		require.ErrorContains(t, err, "it is empty, and its -wal is not")
+		require.FileExists(t, path+"-wal")
+	}
+}

@@ -29,6 +29,7 @@ var (
 	ErrDamaged = errors.New("damaged")
 	ErrFull    = errors.New("the disk is full")
 	ErrLimit   = errors.New("too many open files")
+	ErrAccess  = errors.New("cannot be written")
 )
 
 // Store is an open file. It is the [refserver.Storage] of one workspace, and is safe for concurrent use.
@@ -51,11 +52,12 @@ type Options struct {
 	Program string // version of this program, which a new file contains; a version that cannot read the file prints it
 }
 
-// Open opens the file at path, or makes it and its folder, readable only by the owner.
+// Open opens the file with the name, or makes it and its folder, readable only by the owner.
 // The caller closes the Store.
-func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, err
+func Open(ctx context.Context, name string, o Options) (_ *Store, err error) {
+	path, err := realPath(name)
+	if err != nil {
+		return nil, refusal(name, err)
 	}
 	if err := makeFolder(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("making the folder of the data file: %w", err)
@@ -72,11 +74,11 @@ func Open(ctx context.Context, path string, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.open, err = s.file.Stat(); err == nil && !s.open.Mode().IsRegular() {
-		err = fmt.Errorf("the data file %s is not a regular file", path)
-	}
-	if err != nil {
+	if s.open, err = s.file.Stat(); err != nil {
 		return nil, err
+	}
+	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 0 && s.open.Size() == 0 { // SQLite would delete the WAL
+		return nil, damaged(path, errors.New("it is empty, and its -wal is not"))
 	}
 	if s.db, err = sql.Open("sqlite", dataSource(path, o.Full)); err != nil {
 		return nil, err

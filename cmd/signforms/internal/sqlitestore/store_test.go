@@ -140,7 +140,7 @@ func TestAChangedFileIsNotServed(t *testing.T) {
 	require.ErrorIs(t, err, sqlitestore.ErrDamaged)
 	require.NoError(t, s.Close())
 	var problems []string
-	found, err := sqlitestore.Check(t.Context(), path, func(text string) { problems = append(problems, text) })
+	found, err := sqlitestore.Check(t.Context(), path, func(text string) { problems = append(problems, text) }, noValues)
 	require.NoError(t, err)
 	require.Equal(t, sqlitestore.Contents{Files: 1}, found)
 	require.Equal(t, []string{"the PDF or picture " + pdfHash + " is not as it was saved"}, problems)

@@ -30,14 +30,15 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger
 			err = fmt.Errorf("the key that seals finished PDFs: %w", err)
 		}
 	}()
-	sealer, err := pdf.NewSealer(time.Now())
+	var sealer *pdf.Sealer
+	if store != nil {
+		sealer, err = storedKey(ctx, store)
+	}
+	if err == nil && sealer == nil {
+		sealer, err = newKey(ctx, store)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if store != nil {
-		if sealer, err = storedKey(ctx, store, sealer); err != nil {
-			return nil, err
-		}
 	}
 	return &finisher{sealer: sealer, pdfs: pdfprocess.New(), log: log}, nil
 }
@@ -45,24 +46,30 @@ func newFinisher(ctx context.Context, store *sqlitestore.Store, log *slog.Logger
 // keyValue is the name of the sealing key in the data file.
 const keyValue = "sealing_key"
 
-// storedKey returns the key in the data file. If there is no key, it stores fresh and returns it.
-func storedKey(ctx context.Context, store *sqlitestore.Store, fresh *pdf.Sealer) (*pdf.Sealer, error) {
+// storedKey returns the key in the data file, or nil if there is none.
+func storedKey(ctx context.Context, store *sqlitestore.Store) (*pdf.Sealer, error) {
 	text, err := store.Value(ctx, keyValue)
-	if err != nil {
+	if err != nil || text == "" {
 		return nil, err
-	}
-	if text == "" {
-		text, err := fresh.MarshalText()
-		if err != nil {
-			return nil, err
-		}
-		return fresh, store.SetValue(ctx, keyValue, string(text))
 	}
 	sealer := &pdf.Sealer{}
 	if err := sealer.UnmarshalText([]byte(text)); err != nil {
-		return nil, fmt.Errorf("the data file %s: %w", store.Path(), err)
+		return nil, fmt.Errorf("the data file %s: the value %q: %w", store.Path(), keyValue, err)
 	}
 	return sealer, nil
+}
+
+// newKey makes a key and stores it in the data file, if there is one.
+func newKey(ctx context.Context, store *sqlitestore.Store) (*pdf.Sealer, error) {
+	sealer, err := pdf.NewSealer(time.Now())
+	if err != nil || store == nil {
+		return sealer, err
+	}
+	text, err := sealer.MarshalText()
+	if err == nil {
+		err = store.SetValue(ctx, keyValue, string(text))
+	}
+	return sealer, err
 }
 
 // inspect returns the content of an uploaded PDF. It logs why one is refused.

@@ -138,7 +138,14 @@ func (ws *Workspaces) save(ctx context.Context, w *workspace, whole bool) error 
 	if err != nil {
 		panic(err) // cannot happen: the value was decoded from JSON
 	}
-	if err := w.store.SetValue(ctx, workspaceValue, string(data)); err != nil {
+	err = ws.data.note(ctx, func(known map[string]string) { delete(known, w.id) })
+	if err == nil {
+		err = w.store.SetValue(ctx, workspaceValue, string(data))
+	}
+	if err == nil && whole {
+		err = ws.data.note(ctx, func(known map[string]string) { known[w.id] = w.Name })
+	}
+	if err != nil {
 		return refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 	}
 	return nil
@@ -196,7 +203,7 @@ func (ws *Workspaces) Remove(ctx context.Context, idOrName string) error {
 	w := ws.named(idOrName)
 	switch {
 	case w == nil:
-		return noWorkspace(idOrName)
+		return ws.data.forget(ctx, idOrName)
 	case w == ws.first:
 		return refusal(http.StatusConflict, "refused", "the first workspace stays as long as the sandbox: empty it with POST /reset")
 	}

@@ -63,15 +63,16 @@ type Workspaces struct {
 }
 
 // New returns workspaces that have not started. The caller closes them.
-func New(ctx context.Context, c Config) (*Workspaces, error) {
-	ws := &Workspaces{config: c, turns: make(chan struct{}, maxUploads), byID: map[string]*workspace{}, byName: map[string]*workspace{}, byPrefix: map[string]*workspace{}}
+func New(ctx context.Context, c Config) (ws *Workspaces, err error) {
+	ws = &Workspaces{config: c, turns: make(chan struct{}, maxUploads), byID: map[string]*workspace{}, byName: map[string]*workspace{}, byPrefix: map[string]*workspace{}}
 	ws.ending, ws.end = context.WithCancel(context.Background())
 	if c.Store != nil {
 		ws.config.Service.Storage = c.Store
-		ws.data = &files{first: c.Store, options: c.Files, log: c.Service.Logger}
+		if ws.data, err = openFiles(ctx, c.Store, c.Files, c.Service.Logger); err != nil {
+			return nil, err
+		}
 	}
 	ws.config.Service.Middleware = func(http.Handler) http.Handler { return c.Guard(ws) }
-	var err error
 	ws.finisher, err = newFinisher(ctx, c.Store, c.Service.Logger)
 	return ws, err
 }
@@ -109,8 +110,12 @@ func (ws *Workspaces) resume(store *sqlitestore.Store, was saved) error {
 	w := newWorkspace(was.ID, was)
 	w.store = store
 	ws.mu.Lock()
+	other := ws.byName[w.Name]
 	ws.hold(w)
 	ws.mu.Unlock()
+	if other != nil {
+		return fmt.Errorf("%w: its workspace is named %q, as is that of %s; move one of the two files away", ErrMisplaced, w.Name, other.store.Path())
+	}
 	if err := ws.start(w, ws.behind(w)); err != nil {
 		return fmt.Errorf("the workspace %s: %w", w.id, err)
 	}
