@@ -94,7 +94,8 @@ func TestAll_eachProfileOfTotals(t *testing.T) {
 	}
 }
 
-// A document's status decides about a void, and of words only "already void". All others raise a doubt.
+// The document's status decides the outcome of a void, and of all texts only "already void". Other texts that may report a
+// failure make the outcome unknown.
 func TestVoid_notVoided(t *testing.T) {
 	for _, row := range []struct{ body, want string }{
 		{body: `{"message":"Document voided"}`, want: "voided"},
@@ -151,7 +152,7 @@ func TestVoid_notVoided(t *testing.T) {
 	}
 }
 
-// A doubt about a void ends when the next answer says that the document is void already.
+// An unknown outcome of a void is settled when the next response reports that the document is already void.
 func TestVoid_repeatsAnUnknownOutcome(t *testing.T) {
 	answers := []string{`{"message":"Document voided. Signers were not notified."}`, `{"message":"Document is already voided"}`}
 	client := clienttest.Scripted(t, clienttest.Transport(func(r *http.Request) (*http.Response, error) {
@@ -165,7 +166,7 @@ func TestVoid_repeatsAnUnknownOutcome(t *testing.T) {
 	require.Empty(t, answers)
 }
 
-// A number of reminders and a document's status decide about a reminder. Words can only raise a doubt.
+// The number of reminders and the document's status decide the outcome of a reminder. A text can only make it unknown.
 func TestRemind_notSent(t *testing.T) {
 	refused, unknown := signforms.ErrRefused, signforms.ErrOutcomeUnknown
 	for _, row := range []struct {

@@ -227,7 +227,7 @@ func TestError_codeHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// TestGet_notFoundOrFilterIgnored: a service that ignores the filter says nothing of the record, not even that it is gone.
+// TestGet_notFoundOrFilterIgnored: if a service ignores the filter, its response does not show whether the record exists.
 func TestGet_notFoundOrFilterIgnored(t *testing.T) {
 	const (
 		none     = "the service has none with this id"

@@ -152,7 +152,7 @@ func ExampleFormsService_Send() {
 	// Your name? Ann
 }
 
-// Branch on what an error matches; the fields of Error tell more.
+// Branch on the sentinel that an error matches. The fields of Error have the details.
 func ExampleError() {
 	srv, client := startExample()
 	defer srv.Close()

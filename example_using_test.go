@@ -49,7 +49,7 @@ func sendOffer(ctx context.Context, templates sender) string {
 	return "sent " + sent.DocumentID
 }
 
-// A fake without HTTP. What it returns as an error is a sentinel, or an *Error.
+// A fake without HTTP. Its errors are sentinels, or an *Error.
 func Example_fake() {
 	fmt.Println(sendOffer(context.Background(), fakeSender{}))
 	fmt.Println(sendOffer(context.Background(), fakeSender{err: signforms.ErrOutcomeUnknown}))
@@ -94,7 +94,7 @@ func Example_renamedInput() {
 	// <nil>
 }
 
-// One scripted answer, through a mock transport that only this client uses.
+// The mock transport has one scripted response, and only this client uses it.
 func Example_httpmock() {
 	mock := httpmock.NewMockTransport()
 	mock.RegisterResponder("GET", "https://api.example.com/get-documents", httpmock.NewStringResponder(200,

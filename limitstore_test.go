@@ -31,7 +31,7 @@ func newKey() string { return fmt.Sprintf("key-%x", rand.Uint64()) }
 
 func TestReminderBudget_sharedByBaseURLAndKey(t *testing.T) {
 	key := newKey()
-	service := &clienttest.Trips{}
+	service := &clienttest.UntracedTransport{}
 	first := defaultStoreClient(t, "https://api.example.com/v1", key, service)
 	clienttest.UseUp(t, first)
 	for _, same := range []string{"https://api.example.com/v1/", "HTTPS://API.example.com:443/v1", "https://api.example.com./v1"} {
@@ -55,7 +55,7 @@ func TestReminderBudget_sharedByBaseURLAndKey(t *testing.T) {
 
 func TestReminderBudget_insideAndOutsideBubbles(t *testing.T) {
 	key := newKey()
-	outside := defaultStoreClient(t, "https://api.example.com", key, &clienttest.Trips{})
+	outside := defaultStoreClient(t, "https://api.example.com", key, &clienttest.UntracedTransport{})
 	clienttest.UseUp(t, outside)
 	var bubbles sync.WaitGroup
 	for range 2 {
@@ -63,7 +63,7 @@ func TestReminderBudget_insideAndOutsideBubbles(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &signforms.MemoryLimitStore{}
 				client, err := signforms.New("https://api.example.com", key, &signforms.Options{
-					LimitStore: store, ReminderMaxWait: -1, Transport: &clienttest.Trips{},
+					LimitStore: store, ReminderMaxWait: -1, Transport: &clienttest.UntracedTransport{},
 				})
 				assert.NoError(t, err)
 				var calls sync.WaitGroup
@@ -138,7 +138,7 @@ func (s lowerLimit) Peek(ctx context.Context, key string, limit int) ([]time.Dur
 func TestLimitStore_lowerLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &lowerLimit{signforms.NewMemoryLimitStore(nil)}
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 2})
 		start := time.Now()
 		var calls sync.WaitGroup

@@ -175,8 +175,8 @@ func TestAll_moveHiddenByTheTotal(t *testing.T) {
 	}
 }
 
-// TestAll_refusedPageAfterTheLast: a page behind the last is refused, which says as much as an empty one where a total says that the
-// list ends there.
+// TestAll_refusedPageAfterTheLast: a page past the last is refused. Where the total ends the list there, this means the same as an
+// empty page.
 func TestAll_refusedPageAfterTheLast(t *testing.T) {
 	rt := clienttest.Transport(func(req *http.Request) (*http.Response, error) {
 		page, _ := strconv.Atoi(req.URL.Query().Get("page"))
@@ -344,7 +344,7 @@ func TestAll_someRecordsWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestAll_oldestFirst: many documents of one time, and pages of one record.
+// TestAll_oldestFirst: many documents with equal createdAt, and pages of one record.
 func TestAll_oldestFirst(t *testing.T) {
 	srv := signformstest.NewServer(t, &signformstest.Options{Profile: signformstest.Profile{OldestFirst: true}})
 	for range 150 {

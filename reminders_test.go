@@ -17,7 +17,7 @@ import (
 
 func TestRemindAll_anyNumberInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{}
+		service := &clienttest.UntracedTransport{}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{}) // ReminderMaxWait 0 does not matter here
 		refs, start, n := clienttest.DocNumbers(1000), time.Now(), 0
 		for out, err := range documents.RemindAll(t.Context(), refs) {
@@ -35,7 +35,7 @@ func TestRemindAll_anyNumberInOrder(t *testing.T) {
 
 func TestRemindAll_continuesAfterADocumentsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(n int, req *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(n int, req *http.Request) (*http.Response, error) {
 			switch n {
 			case 0:
 				return httpmock.NewStringResponse(http.StatusConflict, `{"message":"status is SIGNED","code":"invalid_status"}`), nil
@@ -92,7 +92,7 @@ func TestRemindAll_contextErrorOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &clienttest.Trips{}
+				service := &clienttest.UntracedTransport{}
 				documents := clienttest.BudgetClient(t, service, signforms.Options{})
 				ctx, cancel := c.ctx(t.Context())
 				defer cancel()
@@ -121,7 +121,7 @@ func TestRemindAll_contextErrorOnce(t *testing.T) {
 // A reminder whose outcome is unknown has its own element, and the end of the sequence comes after it.
 func TestRemindAll_contextEndsDuringAReminder(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	service := &clienttest.Trips{Answer: func(n int, req *http.Request) (*http.Response, error) {
+	service := &clienttest.UntracedTransport{Answer: func(n int, req *http.Request) (*http.Response, error) {
 		if n == 1 {
 			cancel()
 			return nil, req.Context().Err()
@@ -146,7 +146,7 @@ func TestRemindAll_contextEndsDuringAReminder(t *testing.T) {
 // The call that a 429 stops before the deadline is the last, though it had an attempt.
 func TestRemindAll_retryAfterTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(""), nil }}
+		service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(""), nil }}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
@@ -165,7 +165,7 @@ func TestRemindAll_retryAfterTheDeadline(t *testing.T) {
 func TestRemindAll_refusalAsTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) {
 			cancel()
 			return httpmock.NewStringResponse(http.StatusConflict, `{"code":"invalid_status"}`), nil
 		}}
@@ -183,7 +183,7 @@ func TestRemindAll_refusalAsTheContextEnds(t *testing.T) {
 
 func TestRemindAll_break(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{}
+		service := &clienttest.UntracedTransport{}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{})
 		for out, err := range documents.RemindAll(t.Context(), clienttest.DocNumbers(50)) {
 			require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestRemindAll_break(t *testing.T) {
 	})
 }
 
-// What every later reminder would meet ends the sequence, so that the rest can be resumed.
+// An error that every later reminder would get too ends the sequence, so that the rest can be resumed.
 func TestRemindAll_endsWhereTheRestWouldFail(t *testing.T) {
 	away := clienttest.NewOddStore()
 	away.BeforeTake = func(context.Context) error { return errors.New("connection refused") }
@@ -224,7 +224,7 @@ func TestRemindAll_endsWhereTheRestWouldFail(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
+				service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) {
 					resp := httpmock.NewStringResponse(c.status, `{"message":"as it is"}`)
 					resp.Header.Set("Retry-After", "1")
 					return resp, nil

@@ -46,7 +46,7 @@ func TestRespondent_AddressesReadable(t *testing.T) {
 	}
 }
 
-// A document that is left out may be sent a second time: only one that certainly is another may be.
+// The document of an excluded record may be sent again, so only records of certainly different documents are excluded.
 func TestFindSent_excludesOnlyOthers(t *testing.T) {
 	const ann = `[{"email":"ann@example.com"}]`
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ var listCalls = map[string]string{
 	"Respondents.List": "respondents", "Respondents.Get": "respondents", "FormResponses.List": "responses", "FormResponses.Get": "responses",
 }
 
-// TestList_responseWithoutList: whoever looks whether a send in doubt went out must not be told that it did not.
+// TestList_responseWithoutList: a caller that checks a send with an unknown outcome must not see an empty list.
 func TestList_responseWithoutList(t *testing.T) {
 	for name, list := range listCalls {
 		call := clienttest.CallOf(t, name)
@@ -93,7 +93,8 @@ func TestList_responseThatProvesAnEmptyList(t *testing.T) {
 	}
 }
 
-// TestResponse_successThatReportsFailure is an error; of what sends mail the outcome is unknown.
+// TestResponse_successThatReportsFailure: a 200 whose body reports a failure is an error. The outcome of calls that send mail
+// is unknown.
 func TestResponse_successThatReportsFailure(t *testing.T) {
 	for _, c := range []struct {
 		body, message string
@@ -144,7 +145,7 @@ func TestResponse_successThatReportsFailure(t *testing.T) {
 	}
 }
 
-// TestFormSend_textOfA200: the response has no id, so a text raises a doubt, and a field reports a failure.
+// TestFormSend_textOfA200: the response has no id, so a text that may report a failure makes the outcome unknown.
 func TestFormSend_textOfA200(t *testing.T) {
 	for _, c := range []struct {
 		body    string
@@ -166,7 +167,7 @@ func TestFormSend_textOfA200(t *testing.T) {
 	}
 }
 
-// TestSend_responseNeedsAnID: where no document was made, something else may stand in the place of its id.
+// TestSend_responseNeedsAnID: if no document was created, createdDocumentId may have another value than an id.
 func TestSend_responseNeedsAnID(t *testing.T) {
 	send := clienttest.CallOf(t, "Templates.Send")
 	for _, id := range []string{`false`, `true`, `0`, `-1`, `null`, `""`, `"   "`, `"null"`, `"undefined"`, `"None"`, `{}`, `"000000000000000000000000"`,
@@ -187,7 +188,7 @@ func TestSend_responseNeedsAnID(t *testing.T) {
 	}
 }
 
-// TestVoidAndRemind_responseWithoutObject: of their answers nothing but a message is promised.
+// TestVoidAndRemind_responseWithoutObject: only a message is documented for their responses.
 func TestVoidAndRemind_responseWithoutObject(t *testing.T) {
 	for _, c := range []struct {
 		status        int
@@ -241,7 +242,7 @@ func TestList_oddFields(t *testing.T) {
 	require.Contains(t, string(page.Raw), `"yesterday"`, "it is as it came")
 }
 
-// TestSendAndRemind_oddFields: a send that was carried out is not in doubt because of a field beside it.
+// TestSendAndRemind_oddFields: an unreadable field next to the id does not make the outcome unknown.
 func TestSendAndRemind_oddFields(t *testing.T) {
 	sent, err := clienttest.Scripted(t, clienttest.Answers(200, `{"message":{},"createdDocumentId":"6afac610c07043658fde1996","templateId":5,
 		"signers":[{"signerId":17,"hasDeclined":null,"sentUrl":"https://sign.example.com/1"}]}`)).
@@ -266,7 +267,7 @@ func TestSendAndRemind_oddFields(t *testing.T) {
 	require.ErrorIs(t, err, signforms.ErrOutcomeUnknown)
 }
 
-// TestList_valueIsNoList: taken for empty they would look like the end of a list.
+// TestList_valueIsNoList: read as empty, such a value would look like the end of the list.
 func TestList_valueIsNoList(t *testing.T) {
 	for _, row := range []struct{ list, want string }{{list: `7`, want: "%s is not a list"}, {list: `"none"`, want: "%s is not a list"},
 		{list: `[7]`, want: "%s is not a record"}, {list: `[null]`, want: "%s is not a record"}, {list: `[[]]`, want: "%s is not a record"},

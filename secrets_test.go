@@ -20,7 +20,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// What is planted. Keys and links must never be printed; the rest not in errors, attempts and logs.
+// The values planted. Keys and links must never be printed. The others must not be in errors, attempts and logs.
 const (
 	secretKey   = "sk-Q7x9KEYSECRET"
 	secretToken = "tok-LINKSECRET42"
@@ -63,7 +63,7 @@ func renderings(v any) map[string]string {
 	return out
 }
 
-// forms are the ways in which a text can stand in a rendering: as it is, or as bytes.
+// forms returns the renderings of a text to search for: the text itself, and its bytes.
 func forms(secret string) []string {
 	b := []byte(secret)
 	middle := base64.StdEncoding.EncodeToString(b[:len(b)/3*3])

@@ -12,7 +12,7 @@ import (
 	"github.com/signforms/signforms-go/internal/clienttest"
 )
 
-// personal stands in every wrong input, and must not be in any error.
+// personal is part of every invalid input, and must not be in any error.
 const personal = "Pia-Personal"
 
 // notUTF8 is what JSON cannot carry.

@@ -185,7 +185,7 @@ func TestOnlySignformstestImportsTheReferenceService(t *testing.T) {
 	}
 }
 
-// A fifth direct dependency needs a reason that stands in the commit that adds it, and a line here.
+// A fifth direct dependency needs a reason in the commit that adds it, and a line here.
 func TestDirectDependencies(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json").Output()
 	require.NoError(t, err, "go mod edit")

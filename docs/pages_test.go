@@ -143,7 +143,7 @@ var publicPackages = map[string]string{
 	"queue": "queue", "outbox": "outbox", "pgxtx": "outbox/pgxtx",
 }
 
-// What pages and doc comments call by name is there: `Options.Endpoints` in a page, webhook.Sign in a comment.
+// Names in pages and doc comments exist: `Options.Endpoints` in a page, webhook.Sign in a comment.
 func TestNamesInDocumentationExist(t *testing.T) {
 	exported := map[string]bool{}
 	comments := map[string]string{}

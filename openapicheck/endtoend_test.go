@@ -14,8 +14,8 @@ import (
 
 const odd = "A & B <c> \"d\" \u2028 é 😀"
 
-// A world is the client and the reference service with a Recorder between them.
-type world struct {
+// setup is the client and the reference service with a Recorder between them.
+type setup struct {
 	t        *testing.T
 	srv      *signformstest.Server
 	recorder *openapicheck.Recorder
@@ -24,9 +24,9 @@ type world struct {
 	template, form, document string
 }
 
-func newWorld(t *testing.T) *world {
+func newSetup(t *testing.T) *setup {
 	t.Helper()
-	w := &world{t: t, srv: signformstest.NewServer(t, nil)}
+	w := &setup{t: t, srv: signformstest.NewServer(t, nil)}
 	w.recorder = openapicheck.NewRecorder(load(t, openapicheck.Strict), nil)
 	w.client = w.newClient(w.srv.APIKey)
 	w.template = w.srv.AddTemplate(signformstest.Template{
@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 }
 
 // newClient returns a client with a reminder budget of its own.
-func (w *world) newClient(key string) *signforms.Client {
+func (w *setup) newClient(key string) *signforms.Client {
 	w.t.Helper()
 	client, err := signforms.New(w.srv.URL, key, &signforms.Options{
 		WorkspaceID: w.srv.WorkspaceID,
@@ -51,7 +51,7 @@ func (w *world) newClient(key string) *signforms.Client {
 	return client
 }
 
-func (w *world) addDocument() string {
+func (w *setup) addDocument() string {
 	w.t.Helper()
 	return w.srv.AddDocument(signformstest.Document{
 		Name:    "Lease " + odd,
@@ -59,7 +59,7 @@ func (w *world) addDocument() string {
 	})
 }
 
-func (w *world) send() *signforms.TemplateSendResult {
+func (w *setup) send() *signforms.TemplateSendResult {
 	w.t.Helper()
 	sent, err := w.client.Templates.Send(w.t.Context(), signforms.TemplateSendParams{
 		TemplateID: w.template,
@@ -75,7 +75,7 @@ func (w *world) send() *signforms.TemplateSendResult {
 	return sent
 }
 
-func (w *world) sign(documentID string, emails ...string) {
+func (w *setup) sign(documentID string, emails ...string) {
 	w.t.Helper()
 	for _, email := range emails {
 		require.NoError(w.t, w.srv.Signer(documentID, email).View())
@@ -86,7 +86,7 @@ func (w *world) sign(documentID string, emails ...string) {
 // Every operation with every input, every answer that the client can bring about, both ends as they are: what goes
 // over the wire keeps to the description, and nothing that is described goes unused.
 func TestEndToEnd(t *testing.T) {
-	w := newWorld(t)
+	w := newSetup(t)
 	sent := w.send()
 	w.sign(sent.DocumentID, "ann@example.com", "ben@example.com")
 	w.sendForm()
@@ -99,7 +99,7 @@ func TestEndToEnd(t *testing.T) {
 	requireCovered(t, w.recorder.Exchanges())
 }
 
-func (w *world) sendForm() {
+func (w *setup) sendForm() {
 	w.t.Helper()
 	_, err := w.client.Forms.Send(w.t.Context(), signforms.FormSendParams{
 		FormID: w.form,
@@ -116,7 +116,7 @@ func (w *world) sendForm() {
 	require.NoError(w.t, err)
 }
 
-func (w *world) list() {
+func (w *setup) list() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
 	finished := w.addDocument()
@@ -142,7 +142,7 @@ func (w *world) list() {
 	require.Equal(t, 1, count(t, w.client.Templates.All(ctx, signforms.TemplateListParams{})))
 }
 
-func (w *world) respondents(documentID string) {
+func (w *setup) respondents(documentID string) {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
 	page, err := w.client.Respondents.List(ctx, signforms.RespondentListParams{TemplateID: w.template, Page: 1, Limit: 5})
@@ -153,7 +153,7 @@ func (w *world) respondents(documentID string) {
 	require.Equal(t, 1, count(t, w.client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: w.template})))
 }
 
-func (w *world) responses() {
+func (w *setup) responses() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
 	page, err := w.client.FormResponses.List(ctx, signforms.FormResponseListParams{FormID: w.form, Page: 1, Limit: 5})
@@ -166,7 +166,7 @@ func (w *world) responses() {
 	require.Equal(t, 1, count(t, w.client.FormResponses.All(ctx, signforms.FormResponseListParams{FormID: w.form})))
 }
 
-func (w *world) voidAndRemind() {
+func (w *setup) voidAndRemind() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
 	for _, ref := range []signforms.DocumentRef{signforms.PDFDocument(w.document), w.send().Ref()} {
@@ -181,7 +181,7 @@ func (w *world) voidAndRemind() {
 	}
 }
 
-func (w *world) refusals() {
+func (w *setup) refusals() {
 	ctx, t := w.t.Context(), w.t
 	t.Helper()
 	const nobody = "fdb62a56-0061-40fc-9f41-f3ce0e39c36a"

@@ -238,7 +238,7 @@ func TestWatchOutbox(t *testing.T) {
 	require.NoError(t, stop())
 }
 
-// What a program passes in cannot make up labels or take back what was counted.
+// The values that a program passes cannot create labels or decrease a counter.
 func TestQueueSettled_oddValues(t *testing.T) {
 	r := newRecorder(t, otel.Options{})
 	r.QueueReceived(t.Context(), http.StatusOK, 3)

@@ -127,7 +127,8 @@ func clocksJump(t *testing.T, held bool, jump func(*machine)) {
 	})
 }
 
-// What was kept for its time by a clock that did not jump is erased after a jump too, at last.
+// Entries that were kept before a jump of the clock are erased after it, when their time has passed by the clock's steps
+// without the jump.
 func TestSweep_afterAClockJump(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		m := newMachine()

@@ -55,7 +55,7 @@ func (l ledger) entries() (all []string) {
 	return all
 }
 
-// What a function does in the transaction in which it completes its event is done exactly once, whatever happens then.
+// The work that a function does in the transaction of Complete is committed exactly once, whatever happens afterwards.
 func TestComplete(t *testing.T) {
 	l := newLedger(t)
 	s := l.s

@@ -19,7 +19,7 @@ import (
 
 var powerCuts = flag.Int("queue.cuts", 5, "how often TestReceive_powerCut cuts the power")
 
-// volume is an ext4 file system in a file of the machine's own. What its processes have not synced is not in the file.
+// volume is an ext4 file system in a file of the machine's own. Writes that were not synced are not in the file.
 type volume struct{ image, dir string }
 
 // asRoot runs a command as root, with sudo where the tests are somebody else's.
@@ -73,8 +73,8 @@ func (v *volume) afterPowerCut(t *testing.T) *volume {
 
 func (v *volume) file() where { return where(filepath.Join(v.dir, "events.db")) }
 
-// lostInPowerCuts counts the events that were answered 200 and are gone after the power was cut. Of
-// an ordering key, what is done then must be in front of what is not.
+// lostInPowerCuts counts the events that were answered 200 and are gone after the power was cut. In
+// each ordering key, the processed events must be before the others.
 func lostInPowerCuts(t *testing.T, role string) (acked, lost int) {
 	for range *powerCuts {
 		v := newVolume(t, 64<<20)

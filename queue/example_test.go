@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// One process receives and works off: an event is answered 200 once it is in the file, and its function runs later.
+// The same process receives events and runs their functions: a delivery is answered 200 once its events are in the file.
 func Example() {
 	verifier, err := webhook.NewVerifier([]string{os.Getenv("SIGNFORMS_WEBHOOK_SECRET")}, nil)
 	if err != nil {

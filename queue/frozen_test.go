@@ -21,7 +21,7 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-// proxy passes connections on to the cluster. A frozen one stays open and passes nothing on any more.
+// proxy passes connections on to the cluster. A frozen connection stays open and no longer passes bytes on.
 type proxy struct {
 	net.Listener
 	server string
@@ -32,7 +32,7 @@ type proxy struct {
 	ended  chan struct{}
 }
 
-// newProxy returns a proxy and a stage in a new schema behind it, whose statements are sent with their text.
+// newProxy returns a proxy and a stage that uses a new schema through it. Statements are sent with their text.
 func newProxy(t *testing.T, on string) (*proxy, stage) {
 	c := sharedPostgres(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -123,7 +123,8 @@ func (p *proxy) pass(to, from net.Conn, stop <-chan struct{}, freeze func()) {
 	}
 }
 
-// After a failover whose old connections neither answer nor end, Run goes on by new ones, and says what it gave up.
+// After a failover whose old connections neither respond nor end, Run continues on new connections and reports those that it
+// closed.
 func TestRun_afterASilentFailover(t *testing.T) {
 	t.Parallel()
 	p, s := newProxy(t, "")

@@ -173,7 +173,7 @@ func (s stage) send(q *queue.Queue, r *http.Request) *httptest.ResponseRecorder 
 	return w
 }
 
-// accept sends events and wants a 200.
+// accept sends events and requires a 200.
 func (s stage) accept(q *queue.Queue, events ...webhook.Event) {
 	s.Helper()
 	w := s.deliver(q, webhooktest.Payload(events...))

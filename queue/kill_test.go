@@ -150,7 +150,7 @@ func TestReceive_killedProcessesLoseNothing(t *testing.T) {
 	})
 }
 
-// An event whose function ends the process fails like any other, and its ordering key goes on.
+// An event whose function ends the process fails like any other, and the later events of its ordering key run.
 func TestRun_eventThatKillsItsProcess(t *testing.T) {
 	eachStore(t, func(s stage) {
 		journal := filepath.Join(s.TempDir(), "journal")

@@ -327,7 +327,7 @@ func (s stage) states(q *queue.Queue) (all []string) {
 	return all
 }
 
-// What is said to be erased must be erased.
+// Entries that the log reports as erased are erased.
 func TestSweep_logsFailedEventsOnce(t *testing.T) {
 	stage{T: t, where: where(sharedPostgres(t).newSchema(t))}.virtually(func(s stage) {
 		var log logged

@@ -155,7 +155,7 @@ func TestReceive_readOnlyConnections(t *testing.T) {
 	}
 }
 
-// What is read does not depend on the format in which a session sends bytes.
+// The bytes read do not depend on the format in which a session sends them.
 func TestOpenPostgres_byteaOutput(t *testing.T) {
 	for _, protocol := range []string{"cache_statement", "exec", "simple_protocol", "transaction"} {
 		t.Run(protocol, func(t *testing.T) {

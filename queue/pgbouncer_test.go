@@ -16,7 +16,7 @@ import (
 	"github.com/signforms/signforms-go/queue"
 )
 
-// bouncer starts a PgBouncer before the cluster, in one of its modes, and returns the DSN of a new schema behind it.
+// bouncer starts a PgBouncer for the cluster, in one of its modes, and returns a DSN that leads through it to a new schema.
 // Its role has the settings.
 func bouncer(t *testing.T, mode string, settings ...string) string {
 	program, err := exec.LookPath("pgbouncer")

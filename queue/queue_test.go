@@ -19,7 +19,7 @@ import (
 	"github.com/signforms/signforms-go/webhook/webhooktest"
 )
 
-// One worker goes from event to event and from ordering key to ordering key without a pause.
+// A single worker runs all events, of all ordering keys, without a pause between them.
 func TestRun_oneWorkerDoesNotPause(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Workers: 1})

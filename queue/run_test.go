@@ -169,8 +169,8 @@ func TestRun_end(t *testing.T) {
 	})
 }
 
-// What a process leaves behind that died: a try of the event that it held, and of no other; an
-// ordering key without events.
+// A process that dies leaves a counted try of the event that it had claimed, and of no other
+// event, and an ordering key without events.
 func TestRun_afterADeadProcess(t *testing.T) {
 	eachStore(t, func(s stage) {
 		tries := map[string]int{}

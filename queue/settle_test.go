@@ -39,9 +39,8 @@ func (s stage) soon(what string, reached func() bool) {
 	}
 }
 
-// What an abandoned function may still be doing, another process must not do before the lease ends:
-// whether the event is tried again, has failed as the last of its ordering key, was erased, or the
-// end of Run came.
+// Until the lease ends, no other process runs the event of an abandoned function. This holds if the
+// event is tried again, has failed as the last of its ordering key, or was erased, and when Run ends.
 func TestRun_abandonedFunctionKeepsItsLease(t *testing.T) {
 	for _, row := range []struct {
 		what    string
@@ -321,7 +320,7 @@ func TestErase_waitsForARunAfterAnInterruption(t *testing.T) {
 	})
 }
 
-// An ordering key that goes on from event to event is as late as its next event, not as its first.
+// The lag of an ordering key whose events run is that of its next event, not of its first.
 func TestStats_lagOfAnOrderingKey(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Timeout: 5 * time.Hour})

@@ -142,7 +142,7 @@ func TestReceive_withoutHTTP(t *testing.T) {
 	require.Len(t, s.list(q, queue.Filter{}), 1)
 }
 
-// SQLite goes on writing into a file that was removed. What was stored there would be lost.
+// SQLite continues to write into a file that was removed. Events stored there would be lost.
 func TestOpenSQLite_replacedFile(t *testing.T) {
 	for _, row := range []struct {
 		what    string

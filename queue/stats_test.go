@@ -16,7 +16,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// Stats shows which event holds up its ordering key, since when, and how many wait behind it.
+// Stats shows which event blocks its ordering key, since when, and how many events wait for it.
 func TestStats_blockedOrderingKey(t *testing.T) {
 	eachStoreVirtually(t, func(s stage) {
 		q := s.queue(&queue.Options{Retries: []time.Duration{time.Hour}})

@@ -104,7 +104,7 @@ func TestReceive_slowDisk(t *testing.T) {
 	})
 }
 
-// Outcomes need not be on the disk at once. Those within a tenth of a second share a sync, and none waits for it.
+// Outcomes need not be on the disk at once. Outcomes within a tenth of a second share a sync, and no outcome waits for it.
 func TestSettle_outcomesShareSyncs(t *testing.T) {
 	onFileVirtually(t, func(s stage) {
 		var syncs atomic.Int64

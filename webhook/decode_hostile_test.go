@@ -13,8 +13,8 @@ import (
 )
 
 // Payloads made to cost much: each has to be decoded in time, and with allocations of at most perByte times its size.
-// The dearest is an empty object: two or three bytes that become a whole struct. A list that begins so and ends soon must
-// not cost what it would if it went on.
+// The most expensive is an empty object: two or three bytes that become a whole struct. The cost of a short list of them must not be
+// that of a long one.
 func TestParseHostile(t *testing.T) {
 	const perByte = 120
 	size, keys := 1<<18, 40_000

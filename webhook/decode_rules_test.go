@@ -140,8 +140,8 @@ func fieldsOf(e webhook.Event) (fields []string) {
 	return fields
 }
 
-// The path of a misfit starts anew after each list and object. All misfits of an object are named, in the payload's order, and of
-// a name that is there twice the last value counts.
+// The path of an unreadable value is relative to its own list or object. All unreadable values of an object are named, in the payload's
+// order. If a key occurs twice, its last value counts.
 func TestParseMisfitAfterOthers(t *testing.T) {
 	e := parseOne(t, `{"signers":[{},{}],"viewedBy":{"name":"n"},"documentName":[],"webhookEvent":"new_template_response_individual_viewed"}`)
 	require.Equal(t, []string{"documentName"}, fieldsOf(e))
@@ -221,7 +221,7 @@ func TestParseTimes(t *testing.T) {
 	}
 }
 
-// What counts of a key that occurs twice is its last value, as in JavaScript, also when it does not fit.
+// If a key occurs twice, its last value counts, as in JavaScript, even if it cannot be read.
 func TestParseDuplicateKeys(t *testing.T) {
 	e := parseOne(t, `{"webhookEvent":"new_signature_pdf_individual_signed","signers":[{"email":{},"hasDeclined":"x","email":"a","hasDeclined":true}],
 		"signedBy":{"signedAt":"yesterday","name":[],"name":"n","signedAt":"2026-11-20T12:00:00Z"}}`).(*webhook.SignatureSigned)

@@ -43,7 +43,7 @@ func TestParse_infersTheType(t *testing.T) {
 		{fields: `"formResponseId":"r","contact_field(page1)[x]":"y"`, want: unknown},
 		{fields: document + `,"formTitle":"t","finishedPdfUrl":"p","signers":[` + ofPDF + `]`, want: unknown},
 
-		// Which kind of signer.
+		// The kind of signer.
 		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofNone + `,` + ofRole + `]`, want: webhook.TypeTemplateResponse},
 		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofPDF + `,` + ofRole + `]`, want: unknown},
 		{fields: document + `,"finishedPdfUrl":"p","signers":[` + ofBoth + `]`, want: webhook.TypeTemplateResponse},

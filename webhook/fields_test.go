@@ -89,7 +89,7 @@ func TestFields_null(t *testing.T) {
 	require.Empty(t, form.Answers[0].Answer)
 }
 
-// Repeated keys are found in another way once there are many.
+// Many keys are searched for repetitions by a different algorithm.
 func TestFields_many(t *testing.T) {
 	for _, n := range []int{15, 16, 17, 1000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

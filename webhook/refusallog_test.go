@@ -21,7 +21,7 @@ func forged() *http.Request {
 	return webhooktest.NewRequest(target, "another secret", noon, []byte("[]"))
 }
 
-// refusers are the two ways to refuse requests, which must tell of them in the same way.
+// refusers are the two ways to refuse requests. Both must log the same.
 func refusers(t *testing.T, log *slog.Logger, onError func(context.Context, error)) map[string]http.Handler {
 	v := newVerifier(t, nil)
 	return map[string]http.Handler{

@@ -40,7 +40,7 @@ func TestMemoryReplayStore_full(t *testing.T) {
 	}
 	run(1)
 	clock.Advance(time.Minute)
-	state, err := begin(2) // goes on for long
+	state, err := begin(2) // a long lease
 	require.NoError(t, err)
 	require.Equal(t, webhook.ReplayFresh, state)
 	clock.Advance(time.Minute)

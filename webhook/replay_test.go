@@ -204,7 +204,7 @@ func TestReplayStore_deadProcess(t *testing.T) {
 }
 
 // TestReplayStore_failureNearTheEndOfTheLease has functions that fail shortly before the lease ends. Begin and Abort may take five seconds
-// each, so that Abort could meet the claim of another process.
+// each, so that Abort could remove the claim of another process.
 func TestReplayStore_failureNearTheEndOfTheLease(t *testing.T) {
 	for _, row := range []struct {
 		left  time.Duration

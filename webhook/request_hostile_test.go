@@ -145,7 +145,7 @@ func TestHandler_manyForgedRequests(t *testing.T) {
 	require.EqualValues(t, forged, answers[401].Load())
 	require.EqualValues(t, genuine, answers[200].Load())
 	require.EqualValues(t, genuine, ran.Load())
-	// Of these about 5 KB are the test's own: the body, the request and its headers.
+	// The test itself takes about 5 KB of these: the body, the request and its headers.
 	require.Less(t, held/int64(forged+genuine), int64(16<<10), "bytes held per request under way")
 }
 

@@ -26,11 +26,11 @@ func TestHandler_idleConnections(t *testing.T) {
 		serve(h, array(strings.Repeat(" ", 60_000)+form)) // fills pools with large buffers, which must not be lent out for nothing
 	}
 	bareHandler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { r.Body.Read(make([]byte, 1)) })
-	holdIdle(t, connections, bareHandler) // what net/http keeps for good does not count
+	holdIdle(t, connections, bareHandler) // memory that net/http keeps permanently is not counted
 	bare := holdIdle(t, connections, bareHandler)
 	ours := holdIdle(t, connections, h)
 	t.Logf("%d bytes per idle connection, %d behind a bare handler", ours, bare)
-	// It is about 3 KiB; the runtime chooses the size of stacks anew at times, so that they cannot be counted here.
+	// It is about 3 KiB. Stacks are not counted, because the runtime changes their size at times.
 	require.Less(t, ours-bare, int64(8<<10))
 }
 

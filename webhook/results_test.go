@@ -23,7 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// told collects what a handler tells of events.
+// told collects the events that a handler reports.
 type told struct {
 	mu      sync.Mutex // of errors and results
 	errors  []string

@@ -101,7 +101,7 @@ func mocked(t *testing.T, responder httpmock.Responder) (*signforms.Client, *htt
 	return clienttest.Scripted(t, mock), mock
 }
 
-// messageAlone tells of answers that are a success of void and remind: see TestVoidAndRemind_responseWithoutObject.
+// messageAlone reports whether a response is a success for void and remind: see TestVoidAndRemind_responseWithoutObject.
 func messageAlone(call clienttest.Call, body string) bool {
 	body = strings.TrimSpace(body)
 	return (call.Op == signforms.OpVoidDocument || call.Op == signforms.OpRemind) && (body == "" || body == `"ok"`)
@@ -303,7 +303,7 @@ func TestError_bodyIsBounded(t *testing.T) {
 	clienttest.RequireMatches(t, err, signforms.ErrBadResponse)
 	require.LessOrEqual(t, int(read), 128<<10+1, "bytes read: the body, and as much again to keep the connection")
 
-	// Neither an error that is kept, nor a request, as a timer keeps its context, keeps the bytes read past the error's Body.
+	// The bytes read past the error's Body are freed, although the error is kept and a timer keeps the request's context.
 	before := heap()
 	var sent *http.Request
 	err = clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(req *http.Request) (*http.Response, error) {

@@ -181,7 +181,7 @@ func sendAndStop(t *testing.T) {
 			return tr.RoundTrip(dumped.WithContext(req.Context()))
 		})
 	case "6 MB":
-		// Of such a PDF, the last part that net/http reads is nearly as large as its buffer.
+		// The last part of such a PDF that net/http reads is nearly as large as its buffer.
 		p := signforms.TemplateSendParams{TemplateID: clienttest.TemplateID, PDF: make([]byte, 4_621_000),
 			Receivers: []signforms.Receiver{{Name: "Ann", Email: "ann@example.com", RoleTitle: "Client"}}}
 		call.Do = func(ctx context.Context, c *signforms.Client) error {

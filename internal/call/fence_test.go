@@ -56,7 +56,7 @@ func TestFence_connection(t *testing.T) {
 	}
 }
 
-// TestFence_body: a body cannot be read after the deadline, and its last byte is read apart. That the body was refused
+// TestFence_body: a body cannot be read after the deadline, and its last byte is read apart. A refused body
 // proves nothing, because the header may have arrived.
 func TestFence_body(t *testing.T) {
 	read := func(t *testing.T, read func(req *http.Request) error) {

@@ -237,7 +237,7 @@ func TestConnection_closedWhileIdle(t *testing.T) {
 	})
 }
 
-// TestRetry_notAfterASuccess: a call that succeeds at last has been tried as often as it had to.
+// TestRetry_notAfterASuccess: after a success no further attempt is made.
 func TestRetry_notAfterASuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0

@@ -23,8 +23,8 @@ import (
 // nobody listens there.
 const nobody = "http://127.0.0.1:1"
 
-// TestTransport_partialTrace: one that tells of looking for a connection, then reads the request's body, if it has one, and tells
-// nothing more, has not proved that it wrote nothing.
+// TestTransport_partialTrace: the transport reports GetConn, reads the request's body if there is one, and reports no
+// further event. This does not prove that it wrote nothing.
 func TestTransport_partialTrace(t *testing.T) {
 	withoutBody := func(o *signforms.Options) {
 		o.Endpoints = map[signforms.Operation]signforms.Endpoint{signforms.OpRemind: {Inputs: signforms.InputsQuery}}

@@ -215,7 +215,7 @@ func TestRetry_jitter(t *testing.T) {
 	for n := range retries {
 		bound := min(500*time.Millisecond<<n, 20*time.Second)
 		require.LessOrEqual(t, most[n], bound, "retry %d", n+1)
-		// Of 300 draws none in the upper, or none in the lower, tenth: once in 10¹³ runs.
+		// One run in 10¹³ has 300 draws of which none is in the upper tenth, or none in the lower.
 		require.GreaterOrEqual(t, shortest[n], least, "retry %d", n+1)
 		require.Greater(t, most[n], bound-(bound-least)/10, "retry %d", n+1)
 		require.Less(t, shortest[n], least+(bound-least)/10, "retry %d", n+1)

@@ -262,8 +262,8 @@ func (s *http2Service) transport(t *testing.T) *http.Transport {
 	return transport
 }
 
-// TestRequest_sentAgainOverHTTP1 has a connection for each of six calls, and then the service hangs up on each that it
-// reads a second request from. net/http then takes the next idle one, as long as there is one.
+// TestRequest_sentAgainOverHTTP1 opens a connection for each of six calls. Then the service closes each connection on which
+// a second request arrives, and net/http uses the next idle connection.
 func TestRequest_sentAgainOverHTTP1(t *testing.T) {
 	const idle = 6
 	for _, s := range sendings(t) {

@@ -30,8 +30,8 @@ func BudgetClient(t *testing.T, transport http.RoundTripper, o signforms.Options
 	return client.Documents
 }
 
-// Trips is a transport without trace events. It records the document and the time of each request.
-type Trips struct {
+// UntracedTransport is a transport without trace events. It records the document and the time of each request.
+type UntracedTransport struct {
 	Answer func(n int, req *http.Request) (*http.Response, error) // makes the response to the n-th request, counted from 0; nil: a success at once
 
 	mu   sync.Mutex
@@ -40,7 +40,7 @@ type Trips struct {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (s *Trips) RoundTrip(req *http.Request) (*http.Response, error) {
+func (s *UntracedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	n := len(s.Docs)
 	s.Docs, s.At = append(s.Docs, req.URL.Query().Get("documentId")), append(s.At, time.Now())
@@ -52,7 +52,7 @@ func (s *Trips) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Count returns the number of requests so far.
-func (s *Trips) Count() int {
+func (s *UntracedTransport) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.Docs)

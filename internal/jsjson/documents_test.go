@@ -194,7 +194,7 @@ func (d documents) number() string {
 	}
 }
 
-// halfway returns the exact decimal between two neighbouring floats, or one just beside it.
+// halfway returns the exact decimal between two neighbouring floats, or a decimal next to it.
 func (d documents) halfway() string {
 	f := math.Ldexp(1+d.Float64(), d.IntN(300)-150)
 	sum := new(big.Float).SetPrec(2000).SetFloat64(f)

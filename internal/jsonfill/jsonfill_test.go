@@ -275,7 +275,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// hasDuplicates tells of documents in which encoding/json merges values of one key, as the filler does not.
+// hasDuplicates reports whether encoding/json would merge values of one key of doc. The filler does not merge them.
 func hasDuplicates(doc []byte) bool {
 	seen := map[string]bool{}
 	dec := json.NewDecoder(strings.NewReader(string(doc)))

@@ -13,7 +13,7 @@ import (
 	"github.com/signforms/signforms-go/internal/jsonscan"
 )
 
-// skip reads doc in one go, walk member by member; they must agree.
+// skip reads doc as a whole, and walk reads it member by member. They must agree.
 func skip(doc string) error {
 	s := jsonscan.New([]byte(doc))
 	s.Skip()

@@ -12,10 +12,10 @@ import (
 	"github.com/signforms/signforms-go/internal/paging"
 )
 
-// randomWorld returns a service that obeys the page, with reports, orders, caps and quirks drawn at random.
-func randomWorld(rnd *rand.Rand) world {
+// randomService returns a service that obeys the page, with reports, orders, caps and quirks drawn at random.
+func randomService(rnd *rand.Rand) service {
 	one := func(n int) bool { return rnd.IntN(n) == 0 }
-	w := world{report: []string{"total", "totalPages", "hasNextPage", "nothing", "larger total", "total on page 1", "true hasNextPage"}[rnd.IntN(7)]}
+	w := service{report: []string{"total", "totalPages", "hasNextPage", "nothing", "larger total", "total on page 1", "true hasNextPage"}[rnd.IntN(7)]}
 	w.oldest, w.torn, w.empty, w.clamped = one(2), one(4), one(4), one(8)
 	if one(3) {
 		w.ties, w.shuffled = 1+rnd.IntN(12), one(2)
@@ -33,15 +33,15 @@ func randomWorld(rnd *rand.Rand) world {
 }
 
 // TestAll_boundOfRequests reads lists of random services that grow at random speeds. A page is the smaller of the limit
-// and the service's cap. A list that grows by less than a fifth of a page for each request ends after about 100 requests
-// more than five times the pages of all its records; a faster one, after 100 and 10 times the pages of what was
-// reported or seen in its first 20.
+// and the service's cap. If a list grows by less than a fifth of a page for each request, reading it takes at most about 100
+// requests and five times the pages of all its records. A faster list takes at most 100 requests and 10 times the pages
+// of the records that were reported or seen in its first 20 requests.
 func TestAll_boundOfRequests(t *testing.T) {
 	incomplete := 0
 	for seed := range 2 * uint64(*runs) {
 		rnd := rand.New(rand.NewPCG(seed, 13))
 		limit := 1 + rnd.IntN(16)
-		w := randomWorld(rnd)
+		w := randomService(rnd)
 		page := min(limit, cmp.Or(w.fixed, w.pageCap, limit))
 		l := newList(rnd, w, rnd.IntN(10*limit), float64(page)*[]float64{0.05, 0.15, 0.3, 0.9, 2}[rnd.IntN(5)])
 		l.weights = [3]float64{1, 0.5 * rnd.Float64() * rnd.Float64(), 0.05}

@@ -19,25 +19,25 @@ import (
 
 var runs = flag.Int("lists.runs", 60, "how many random lists are read from each kind of service")
 
-// world is a service whose one list changes before each request but the first.
-type world struct {
+// service is a kind of service whose list changes before each request but the first.
+type service struct {
 	report   string // total, totalPages, hasNextPage, nothing, larger total (than the page has), total on page 1, true hasNextPage
 	pageCap  int    // the largest page
 	oldest   bool   // the list is oldest first
-	ties     int    // records in a row with one time; 0 means 1
-	shuffled bool   // records of one time come in another order for each request
+	ties     int    // consecutive records with equal times; 0 means 1
+	shuffled bool   // records with equal times have a different order in each response
 	torn     bool   // the total may be older than the records of the same answer
-	empty    bool   // a page behind the end is refused
+	empty    bool   // a page past the end is refused
 	untimed  bool   // records have no time
 	fixed    int    // records on a page where limits are ignored
 	refused  bool   // limits other than the first are refused
 	stuck    bool   // each page is the first
-	clamped  bool   // the last page stands behind the end too
+	clamped  bool   // pages past the end are the last page
 	extra    int    // records that the total counts beyond those of the list
 }
 
-// worlds have an order and obey the page.
-var worlds = map[string]world{
+// services are the kinds that sort their list and use the page number.
+var services = map[string]service{
 	"total":                        {report: "total"},
 	"totalPages":                   {report: "totalPages"},
 	"hasNextPage":                  {report: "hasNextPage"},
@@ -76,9 +76,9 @@ type record struct {
 	at time.Time
 }
 
-// list is a list of a world during one run.
+// list is a list of a service during one run.
 type list struct {
-	world
+	service
 	rnd      *rand.Rand
 	records  []record
 	outside  []record // left, and may come back
@@ -94,8 +94,8 @@ type list struct {
 
 var errRefused = errors.New("no such page")
 
-func newList(rnd *rand.Rand, w world, records int, changes float64) *list {
-	l := &list{world: w, rnd: rnd, left: map[int]bool{}, changes: changes, now: time.Unix(0, 0)}
+func newList(rnd *rand.Rand, w service, records int, changes float64) *list {
+	l := &list{service: w, rnd: rnd, left: map[int]bool{}, changes: changes, now: time.Unix(0, 0)}
 	for range records {
 		l.create()
 	}
@@ -219,11 +219,11 @@ func (l *list) answer(records []record, page, pages, total int) (a paging.Answer
 	return a
 }
 
-// TestAll_changingLists reads random lists that change at random before each request: every record that was there all the time is
-// found, and each once, or the end says that some may lack. That happens to one list in ten at most, where pages cannot overlap
-// to one in two, and to none that stands still.
+// TestAll_changingLists reads random lists that change at random before each request: every record that was in the list all the time
+// is found once, or the error at the end reports that records may be missing. At most one list in ten ends with the error, one in
+// two where pages cannot overlap, and no list that does not change.
 func TestAll_changingLists(t *testing.T) {
-	for name, w := range worlds {
+	for name, w := range services {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			incomplete, requests, moving := 0, 0, 0

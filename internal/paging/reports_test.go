@@ -98,40 +98,40 @@ func TestAll_reportOfAnEarlierPage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		world   world
+		service service
 		records int
 		limit   int
 		keeps   func(paging.Request, int) int
 		edits   func(paging.Request, *paging.Answer)
 		found   int
 	}{
-		{name: "totalPages, page 2 of 3 empty", world: world{report: "totalPages"}, records: 250, limit: 100, keeps: pages(100, 0, 100), edits: nil, found: 150},
-		{name: "totalPages, last page empty", world: world{report: "totalPages"}, records: 250, limit: 100, keeps: lastEmpty, edits: nil, found: 246},
-		{name: "totalPages, all pages empty", world: world{report: "totalPages"}, records: 250, limit: 100, keeps: pages(), edits: nil, found: 0},
-		{name: "totalPages, pages of 7, 1 and 0", world: world{report: "totalPages", refused: true}, records: 17, limit: 7, keeps: pages(7, 1, 0), edits: nil, found: 8},
-		{name: "total, only on page 1, page 2 empty", world: world{report: "total"}, records: 250, limit: 100, keeps: pages(100, 0), edits: afterFirst, found: 100},
-		{name: "total, only on page 1, page 2 short", world: world{report: "total"}, records: 250, limit: 100, keeps: pages(100, 30), edits: afterFirst, found: 130},
-		{name: "total, only on page 1, page 2 short and without a next", world: world{report: "total"}, records: 150, limit: 100, keeps: tenAfterFirst, edits: func(r paging.Request, a *paging.Answer) {
+		{name: "totalPages, page 2 of 3 empty", service: service{report: "totalPages"}, records: 250, limit: 100, keeps: pages(100, 0, 100), edits: nil, found: 150},
+		{name: "totalPages, last page empty", service: service{report: "totalPages"}, records: 250, limit: 100, keeps: lastEmpty, edits: nil, found: 246},
+		{name: "totalPages, all pages empty", service: service{report: "totalPages"}, records: 250, limit: 100, keeps: pages(), edits: nil, found: 0},
+		{name: "totalPages, pages of 7, 1 and 0", service: service{report: "totalPages", refused: true}, records: 17, limit: 7, keeps: pages(7, 1, 0), edits: nil, found: 8},
+		{name: "total, only on page 1, page 2 empty", service: service{report: "total"}, records: 250, limit: 100, keeps: pages(100, 0), edits: afterFirst, found: 100},
+		{name: "total, only on page 1, page 2 short", service: service{report: "total"}, records: 250, limit: 100, keeps: pages(100, 30), edits: afterFirst, found: 130},
+		{name: "total, only on page 1, page 2 short and without a next", service: service{report: "total"}, records: 150, limit: 100, keeps: tenAfterFirst, edits: func(r paging.Request, a *paging.Answer) {
 			if r.Page > 1 {
 				a.Total, a.Pages = nil, nil
 			}
 		}, found: 110},
-		{name: "total, page 2 empty and its total 0", world: world{report: "total"}, records: 250, limit: 100, keeps: pages(100, 0), edits: func(r paging.Request, a *paging.Answer) {
+		{name: "total, page 2 empty and its total 0", service: service{report: "total"}, records: 250, limit: 100, keeps: pages(100, 0), edits: func(r paging.Request, a *paging.Answer) {
 			if r.Page > 1 {
 				a.Total, a.Pages, a.More = new(0), new(0), paging.NoMore
 			}
 		}, found: 100},
-		{name: "hasNextPage, page 1 again as page 2, which alone reports", world: world{report: "hasNextPage", stuck: true, extra: 243}, records: 7, limit: 100, keeps: pages(7, 7), edits: silent(func(r paging.Request) bool { return r.Page == 1 }), found: 7},
-		{name: "totalPages, only in the third reading", world: world{report: "totalPages", refused: true}, records: 17, limit: 7, keeps: pages(7, 1, 0), edits: silent(func(paging.Request) bool {
+		{name: "hasNextPage, page 1 again as page 2, which alone reports", service: service{report: "hasNextPage", stuck: true, extra: 243}, records: 7, limit: 100, keeps: pages(7, 7), edits: silent(func(r paging.Request) bool { return r.Page == 1 }), found: 7},
+		{name: "totalPages, only in the third reading", service: service{report: "totalPages", refused: true}, records: 17, limit: 7, keeps: pages(7, 1, 0), edits: silent(func(paging.Request) bool {
 			requests++
 			return requests < 4
 		}), found: 8},
-		{name: "hasNextPage, only on page 1, page 2 empty", world: world{report: "hasNextPage"}, records: 250, limit: 100, keeps: pages(100, 0), edits: afterFirst, found: 100},
-		{name: "hasNextPage, page 2 empty", world: world{report: "hasNextPage"}, records: 150, limit: 100, keeps: pages(100, 0), edits: nil, found: 100},
-		{name: "hasNextPage, no page behind the first", world: world{report: "hasNextPage", fixed: 100, refused: true}, records: 150, limit: 100, keeps: pages(100, 0), edits: nil, found: 100},
+		{name: "hasNextPage, only on page 1, page 2 empty", service: service{report: "hasNextPage"}, records: 250, limit: 100, keeps: pages(100, 0), edits: afterFirst, found: 100},
+		{name: "hasNextPage, page 2 empty", service: service{report: "hasNextPage"}, records: 150, limit: 100, keeps: pages(100, 0), edits: nil, found: 100},
+		{name: "hasNextPage, no page behind the first", service: service{report: "hasNextPage", fixed: 100, refused: true}, records: 150, limit: 100, keeps: pages(100, 0), edits: nil, found: 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := &damaged{list: newList(rand.New(rand.NewPCG(1, 1)), c.world, c.records, 0), keeps: c.keeps, edits: c.edits}
+			d := &damaged{list: newList(rand.New(rand.NewPCG(1, 1)), c.service, c.records, 0), keeps: c.keeps, edits: c.edits}
 			found, state := d.read(t, c.limit)
 			require.Equal(t, c.found, found)
 			require.NotEqual(t, paging.Whole, state, "%d of %d in %v", found, c.records, d.asked)
@@ -147,7 +147,7 @@ func TestAll_anyReport(t *testing.T) {
 	for seed := range 20 * uint64(*runs) {
 		rnd := rand.New(rand.NewPCG(seed, 12))
 		limit := 1 + rnd.IntN(30)
-		w := randomWorld(rnd)
+		w := randomService(rnd)
 		d := &damaged{list: newList(rnd, w, rnd.IntN(10*limit), 0)}
 		d.extra = []int{0, 0, 0, rnd.IntN(20)}[rnd.IntN(4)]
 		few, at := rnd.IntN(limit), make([]int, 1+rnd.IntN(3))

@@ -15,7 +15,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestServer_workspacesAtOneAddress runs two workspaces at one address. What happens in one does not show in the other.
+// TestServer_workspacesAtOneAddress runs two workspaces at one address. A change in one does not show in the other.
 func TestServer_workspacesAtOneAddress(t *testing.T) {
 	var behind atomic.Pointer[refserver.Server]
 	first := servicetest.Start(t, &refserver.Options{Middleware: func(next http.Handler) http.Handler {

@@ -61,13 +61,13 @@ type model struct {
 	flaky   atomic.Bool // the endpoint answers with an error
 	storage *memory
 	srv     *servicetest.Server
-	fate    atomic.Int32
+	outcome atomic.Int32
 }
 
-// open starts a server on the storage. From then on saves have random fates.
+// open starts a server on the storage. From then on saves have random outcomes.
 func (m *model) open() {
-	m.fate.Store(int32(saveDone))
-	m.storage.Decide = func([]refserver.Record) saveFate { return saveFate(m.fate.Load()) }
+	m.outcome.Store(int32(saveDone))
+	m.storage.Decide = func([]refserver.Record) saveOutcome { return saveOutcome(m.outcome.Load()) }
 	opts := m.options()
 	opts.Storage = m.storage
 	m.srv = servicetest.Start(m.T, &opts)
@@ -82,20 +82,20 @@ func (m *model) options() refserver.Options {
 	return refserver.Options{Start: start, PublicURL: publicURL, Network: m.network}
 }
 
-// step makes one change with one fate, and compares the servers.
+// step makes one change with one outcome, and compares the servers.
 func (m *model) step() {
 	before := m.settled()
-	fate := saveDone
+	outcome := saveDone
 	if m.rng.IntN(3) == 0 {
-		fate = saveFails
+		outcome = saveFails
 	}
 	m.flaky.Store(m.rng.IntN(4) == 0)
-	m.fate.Store(int32(fate))
+	m.outcome.Store(int32(outcome))
 	err := m.change()
-	m.fate.Store(int32(saveDone))
+	m.outcome.Store(int32(saveDone))
 	after := m.settled()
 	switch {
-	case fate == saveFails && errors.Is(err, refserver.ErrStorage):
+	case outcome == saveFails && errors.Is(err, refserver.ErrStorage):
 		require.Equal(m, before.Documents, after.Documents)
 		require.Equal(m, before.Audit, after.Audit)
 	case err != nil:
@@ -177,8 +177,8 @@ func TestStorage_acknowledgedChangesAreKept(t *testing.T) {
 	}
 	for seed := range uint64(many) {
 		synctest.Test(t, func(t *testing.T) {
-			fate := []saveFate{saveFails, saveKept, saveLost}[seed%3]
-			c := &crash{T: t, network: refserver.NewNetwork(), fate: fate, cut: 1 + rand.New(rand.NewPCG(seed, 2)).IntN(400)}
+			outcome := []saveOutcome{saveFails, saveKept, saveLost}[seed%3]
+			c := &crash{T: t, network: refserver.NewNetwork(), outcome: outcome, cut: 1 + rand.New(rand.NewPCG(seed, 2)).IntN(400)}
 			defer c.network.Close()
 			c.run()
 			c.check()
@@ -191,8 +191,8 @@ type crash struct {
 	*testing.T
 	network *refserver.Network
 	storage memory
-	fate    saveFate
-	cut     int // the number of the first save with this fate
+	outcome saveOutcome
+	cut     int // the number of the first save with this outcome
 	hook    string
 
 	mu       sync.Mutex
@@ -214,9 +214,9 @@ func (c *crash) run() {
 		URL: c.network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})), Event: refserver.SignatureCompleted,
 	})
 	saves := 0
-	c.storage.Decide = func([]refserver.Record) saveFate {
+	c.storage.Decide = func([]refserver.Record) saveOutcome {
 		if saves++; saves >= c.cut {
-			return c.fate
+			return c.outcome
 		}
 		return saveDone
 	}

@@ -92,7 +92,7 @@ func TestFault_withoutEffectIsRefused(t *testing.T) {
 	}
 }
 
-// What was delayed is sent as it is, whether its fault is still there or not.
+// A delayed delivery is sent unchanged, even if its fault was removed.
 func TestWebhookFault_delayedDeliveryIsGenuine(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		t.Run(fmt.Sprint(taken), func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// TestSigningLink_HEADIsNoView: programs that check links in mail ask with HEAD. That is no view, and fires no webhook.
+// TestSigningLink_HEADIsNoView: programs that check links in mail use HEAD. A HEAD request is no view and fires no webhook.
 func TestSigningLink_HEADIsNoView(t *testing.T) {
 	srv := servicetest.Start(t, nil)
 	hook := newReceiver(t)

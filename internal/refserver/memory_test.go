@@ -13,21 +13,21 @@ import (
 // memory is a storage in memory. The zero value is empty and ready to use. It is safe for concurrent use.
 type memory struct {
 	// Decide, unless nil, says what becomes of a Save. Set it before the storage is used; it is called with a lock held.
-	Decide func(records []refserver.Record) saveFate
+	Decide func(records []refserver.Record) saveOutcome
 
 	mu      sync.Mutex
 	records map[key][]byte
 }
 
-// saveFate is what becomes of a Save.
-type saveFate int
+// saveOutcome is the result of a Save.
+type saveOutcome int
 
-// The fates of a Save.
+// The outcomes of a Save.
 const (
-	saveDone  saveFate = iota // as it should be
-	saveFails                 // nothing is changed, and the error says so
-	saveKept                  // the error does not say, and the records are there
-	saveLost                  // the error does not say, and nothing is changed
+	saveDone  saveOutcome = iota // as it should be
+	saveFails                    // nothing is changed, and the error says so
+	saveKept                     // the error does not say, and the records are there
+	saveLost                     // the error does not say, and nothing is changed
 )
 
 type key struct{ kind, id string }

@@ -142,15 +142,15 @@ func TestRemind_refusedIsNotSaved(t *testing.T) {
 	}
 	require.Equal(t, 200, remind())
 	var saved []refserver.Record
-	storage.Decide = func(records []refserver.Record) saveFate {
+	storage.Decide = func(records []refserver.Record) saveOutcome {
 		saved = append(saved, records...)
-		return saveFate(storage.fate.Load())
+		return saveOutcome(storage.outcome.Load())
 	}
 	require.Equal(t, 429, remind())
-	storage.becomes(saveFails)
+	storage.setOutcome(saveFails)
 	require.Equal(t, 429, remind())
 	require.Empty(t, saved)
-	storage.becomes(saveDone)
+	storage.setOutcome(saveDone)
 	srv.Advance(15 * time.Minute)
 	require.Equal(t, 200, remind())
 }
@@ -159,13 +159,13 @@ func TestRemind_notCountedIsNotSent(t *testing.T) {
 	storage := newFated()
 	srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage})
 	doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
-	storage.becomes(saveFails)
+	storage.setOutcome(saveFails)
 	for range 10 {
 		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+doc, "")
 		require.Equal(t, 503, status)
 	}
 	require.False(t, srv.Requests()[0].Counted)
-	storage.becomes(saveDone)
+	storage.setOutcome(saveDone)
 	for i := range 6 {
 		status, _ := call(t, srv, http.MethodPost, "/send-reminder?documentType=PDF&documentId="+doc, "")
 		require.Equal(t, map[bool]int{true: 200, false: 429}[i < 5], status)

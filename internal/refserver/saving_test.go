@@ -34,7 +34,7 @@ func TestClose_endsABlockedSave(t *testing.T) {
 		defer network.Close()
 		srv := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage})
 		document := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
-		synctest.Wait() // until no other goroutine wants the store, because virtual time stands still while one waits for a mutex
+		synctest.Wait() // until no other goroutine locks the store, because virtual time does not advance while one waits for a mutex
 		storage.stuck.Store(true)
 		broken := make(chan error, 1)
 		go func() {

@@ -16,26 +16,26 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver"
 )
 
-// fated is a storage whose saves and loads can be made to fail or to have an unknown outcome.
-type fated struct {
+// faultyStorage is a storage whose saves and loads can be made to fail or to have an unknown outcome.
+type faultyStorage struct {
 	memory
-	fate     atomic.Int32 // the fate of every save
+	outcome  atomic.Int32 // the outcome of every save
 	saves    atomic.Int32
 	loadFail atomic.Bool
 }
 
-func newFated() *fated {
-	f := &fated{}
-	f.Decide = func([]refserver.Record) saveFate {
+func newFated() *faultyStorage {
+	f := &faultyStorage{}
+	f.Decide = func([]refserver.Record) saveOutcome {
 		f.saves.Add(1)
-		return saveFate(f.fate.Load())
+		return saveOutcome(f.outcome.Load())
 	}
 	return f
 }
 
-func (f *fated) becomes(fate saveFate) { f.fate.Store(int32(fate)) }
+func (f *faultyStorage) setOutcome(outcome saveOutcome) { f.outcome.Store(int32(outcome)) }
 
-func (f *fated) Load(ctx context.Context, yield func(refserver.Record) error) error {
+func (f *faultyStorage) Load(ctx context.Context, yield func(refserver.Record) error) error {
 	if f.loadFail.Load() {
 		return errors.New("no loading")
 	}
@@ -101,13 +101,13 @@ func TestStorage_failedSaveChangesNothing(t *testing.T) {
 			srv := servicetest.Start(t, &refserver.Options{Start: start, Storage: storage, PublicURL: publicURL, Seed: 1})
 			change := changes(t, srv)[name]
 			before, saved := stateOf(srv), storage.Count("")
-			storage.becomes(saveFails)
+			storage.setOutcome(saveFails)
 			status, err := change()
 			require.True(t, errors.Is(err, refserver.ErrStorage) || status == 503, "%v %d", err, status)
 			require.Equal(t, before, stateOf(srv))
 			require.Equal(t, saved, storage.Count(""))
 
-			storage.becomes(saveDone)
+			storage.setOutcome(saveDone)
 			saves := storage.saves.Load()
 			status, err = change()
 			require.True(t, err == nil && (status == 0 || status == 200), "%v %d", err, status)
@@ -120,22 +120,22 @@ func TestStorage_failedSaveChangesNothing(t *testing.T) {
 // the change is either there or not, as the storage says.
 func TestStorage_unknownOutcomeStopsTheService(t *testing.T) {
 	for _, row := range []struct {
-		fate  saveFate
-		there bool
-	}{{fate: saveKept, there: true}, {fate: saveLost, there: false}} {
-		t.Run(fmt.Sprint(row.fate), func(t *testing.T) {
+		outcome saveOutcome
+		there   bool
+	}{{outcome: saveKept, there: true}, {outcome: saveLost, there: false}} {
+		t.Run(fmt.Sprint(row.outcome), func(t *testing.T) {
 			storage := newFated()
 			opts := refserver.Options{Start: start, Storage: storage, PublicURL: publicURL}
 			srv := servicetest.Start(t, &opts)
 			doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, PDF: []byte("%PDF")})
 			require.NoError(t, srv.Stopped())
-			storage.becomes(row.fate)
+			storage.setOutcome(row.outcome)
 			err := srv.Signer(doc, "ann@example.com").Sign()
 			require.ErrorIs(t, err, refserver.ErrStorage)
 			require.ErrorIs(t, err, refserver.ErrStopped)
 			require.ErrorIs(t, srv.Stopped(), refserver.ErrStopped)
 
-			storage.becomes(saveDone)
+			storage.setOutcome(saveDone)
 			saves := storage.saves.Load()
 			for _, inner := range []struct{ method, path string }{
 				{method: http.MethodPost, path: "/void-document?documentType=PDF&documentId=" + doc}, {method: http.MethodGet, path: "/get-documents?documentType=PDF"},
@@ -166,7 +166,7 @@ func TestStorage_readingSavesNothing(t *testing.T) {
 		defer srv.Close()
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann, ExpiresFor: time.Hour})
 		time.Sleep(2 * time.Hour)
-		storage.becomes(saveFails)
+		storage.setOutcome(saveFails)
 		saves := storage.saves.Load()
 		d, _ := srv.FindDocument(doc)
 		require.Equal(t, refserver.Status("EXPIRED"), d.Status)
@@ -176,7 +176,7 @@ func TestStorage_readingSavesNothing(t *testing.T) {
 		unsaved := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
 		defer unsaved.Close()
 		require.Equal(t, stateOf(srv), stateOf(unsaved))
-		storage.becomes(saveDone)
+		storage.setOutcome(saveDone)
 		srv.AddDocument(refserver.Document{Name: "Another", Draft: true})
 		saved := servicetest.Start(t, &refserver.Options{Network: network, Storage: storage.Copy(), PublicURL: publicURL})
 		defer saved.Close()
@@ -201,20 +201,20 @@ func TestStorage_senderWaits(t *testing.T) {
 		srv.AddWebhook(refserver.Webhook{URL: endpoint(network, arrived), Event: refserver.SignatureCompleted})
 		doc := srv.AddDocument(refserver.Document{Name: "Lease", Signers: ann})
 		inner := storage.Decide
-		storage.Decide = func(records []refserver.Record) saveFate {
+		storage.Decide = func(records []refserver.Record) saveOutcome {
 			if records[0].Kind != "delivery" {
 				return saveDone // the signature; the later saves are outcomes of attempts
 			}
 			return inner(records)
 		}
-		storage.becomes(saveFails)
+		storage.setOutcome(saveFails)
 		require.NoError(t, srv.Signer(doc, "ann@example.com").Sign())
 		require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
 		time.Sleep(3 * time.Minute)
 		require.Equal(t, int32(1), arrived.Load())
 		require.LessOrEqual(t, storage.saves.Load(), int32(190), "about one try a second")
 
-		storage.becomes(saveDone)
+		storage.setOutcome(saveDone)
 		require.NoError(t, srv.Settle(t.Context()))
 		require.Equal(t, int32(2), arrived.Load(), "signed and completed")
 		for _, d := range srv.Deliveries() {
@@ -237,7 +237,7 @@ func TestStorage_unsavedOutcomeOfAnAttempt(t *testing.T) {
 				url := network.Serve("app.test", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					n := arrived.Add(1)
 					if n == 1 {
-						storage.becomes(saveFails)
+						storage.setOutcome(saveFails)
 					}
 					w.WriteHeader(statuses[min(int(n), len(statuses))-1])
 				}))
@@ -246,7 +246,7 @@ func TestStorage_unsavedOutcomeOfAnAttempt(t *testing.T) {
 				require.ErrorIs(t, srv.Settle(t.Context()), refserver.ErrStorage)
 				time.Sleep(time.Minute + 137*time.Millisecond) // does not end at the time of a repeat
 				synctest.Wait()
-				storage.becomes(saveDone)
+				storage.setOutcome(saveDone)
 				time.Sleep(10 * time.Second)
 				require.NoError(t, srv.Settle(t.Context()))
 				require.EqualValues(t, len(statuses), arrived.Load())
@@ -296,7 +296,7 @@ func TestStorage_claimIsNotSaved(t *testing.T) {
 		url := network.Serve("app.test", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }))
 		hook := srv.AddWebhook(refserver.Webhook{URL: url, Event: refserver.SignatureCompleted})
 		watcher := srv.Watch()
-		storage.Decide = func(records []refserver.Record) saveFate {
+		storage.Decide = func(records []refserver.Record) saveOutcome {
 			saved += len(records)
 			return saveDone
 		}

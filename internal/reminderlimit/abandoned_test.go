@@ -33,7 +33,7 @@ func TestBudget_unchangedByAbandonedTakes(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%v %s", delay, row.name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					service, store := &clienttest.Trips{}, clienttest.NewOddStore()
+					service, store := &clienttest.UntracedTransport{}, clienttest.NewOddStore()
 					row.slow(store)
 					documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 					for range 5 {
@@ -62,10 +62,10 @@ func (s *lossyStore) Take(ctx context.Context, key string, limit int, hold time.
 	return "", 0, errors.New("connection lost")
 }
 
-// A slot of which nobody knows is held as long as a process that died would hold it.
+// If the store's reply is lost, its slot is held as long as a process that died would hold it.
 func TestSlot_heldAfterALostReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: &lossyStore{signforms.NewMemoryLimitStore(nil)}})
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 		time.Sleep(16*time.Minute + 31*time.Second - 1)
@@ -82,7 +82,7 @@ func TestSettle_endsWithTheContext(t *testing.T) {
 		t.Run(fmt.Sprint(delay), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				service, store := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) {
+				service, store := &clienttest.UntracedTransport{Answer: func(_ int, req *http.Request) (*http.Response, error) {
 					cancel()
 					return nil, req.Context().Err()
 				}}, clienttest.NewOddStore()
@@ -103,26 +103,26 @@ func TestSettle_endsWithTheContext(t *testing.T) {
 func TestStore_panics(t *testing.T) {
 	store := clienttest.NewOddStore()
 	store.BeforeTake = func(context.Context) error { panic("in the store") }
-	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+	documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store})
 	_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 	clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 	require.ErrorContains(t, err, "a method panicked: in the store")
 
 	store, attempts := clienttest.NewOddStore(), 0
 	store.BeforeSettle = func(context.Context) error { panic("in the store") }
-	documents = clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, OnAttempt: func(context.Context, signforms.Attempt) { attempts++ }})
+	documents = clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store, OnAttempt: func(context.Context, signforms.Attempt) { attempts++ }})
 	_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
 	require.NoError(t, err)
 	require.Equal(t, 1, attempts)
 }
 
-// What a store says of its own calls says nothing of the reminder, of which nothing was sent.
+// An error of the store may wrap one of our sentinels. The reminder was not sent, so the call's error does not match it.
 func TestStore_errorMatchesNoSentinel(t *testing.T) {
 	for _, own := range []error{signforms.ErrOutcomeUnknown, (*signforms.Error)(nil), (*unreadable)(nil), &signforms.Error{StatusCode: 403}, fmt.Errorf("store: %w", signforms.ErrForbidden)} {
 		t.Run(fmt.Sprint(own), func(t *testing.T) {
 			store := clienttest.NewOddStore()
 			store.BeforeTake = func(context.Context) error { return own }
-			documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+			documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store})
 			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 			clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
 			clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
@@ -143,6 +143,6 @@ func (s *negativeStore) Peek(context.Context, string, int) ([]time.Duration, err
 }
 
 func TestStore_negativeWait(t *testing.T) {
-	documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: &negativeStore{signforms.NewMemoryLimitStore(nil)}})
+	documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: &negativeStore{signforms.NewMemoryLimitStore(nil)}})
 	clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 4})
 }

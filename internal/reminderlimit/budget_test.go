@@ -21,7 +21,7 @@ import (
 
 func TestSlot_freesAfterTheResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(20 * time.Second)
 			return httpmock.NewStringResponse(http.StatusOK, `{"message":"ok"}`), nil
 		}}
@@ -38,7 +38,7 @@ func TestSlot_freesAfterTheResponse(t *testing.T) {
 
 func TestBudget_nextSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{})
 		clienttest.RequireBudget(t, documents, signforms.Budget{Remaining: 5})
 		for left := 4; left > 0; left-- {
 			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
@@ -95,7 +95,7 @@ func TestSlot_returnedAfterARefusedDial(t *testing.T) {
 
 func TestSlot_oneForEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429("1"), nil }}
+		service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429("1"), nil }}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{MaxAttempts: 9, ReminderMaxWait: 5 * time.Minute})
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		var e *signforms.Error
@@ -112,7 +112,7 @@ func TestSlot_oneForEachAttempt(t *testing.T) {
 func TestReminderMaxWait_exceededFailsAtOnce(t *testing.T) {
 	const full = 15*time.Minute + time.Second
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
+		service, store := &clienttest.UntracedTransport{}, signforms.NewMemoryLimitStore(nil)
 		impatient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
 		patient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		middling := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: 10 * time.Minute})
@@ -145,7 +145,7 @@ func TestReminderMaxWait_exceededFailsAtOnce(t *testing.T) {
 // The allowance is one for the call: what it waited before its first attempt is gone before its second.
 func TestReminderMaxWait_coversAllAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 5 {
 				return clienttest.Answers429("600"), nil
 			}
@@ -167,7 +167,7 @@ func TestBudget_fiveNeedNoWait(t *testing.T) {
 }
 
 func fiveAtOnceNeedNoWait(t *testing.T) {
-	service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
+	service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) {
 		time.Sleep(time.Second)
 		return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 	}}
@@ -214,7 +214,7 @@ func TestBudget_closedBy429(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
+				service := &clienttest.UntracedTransport{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 					time.Sleep(time.Duration(n+1) * time.Second)
 					if value := []string{c.first, c.second}[n]; value != "-" {
 						return clienttest.Answers429(value), nil
@@ -238,7 +238,7 @@ func TestBudget_closedBy429(t *testing.T) {
 
 func TestBudget_429FreesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 4 {
 				return clienttest.Answers429("60"), nil
 			}
@@ -254,7 +254,7 @@ func TestBudget_429FreesNoSlot(t *testing.T) {
 
 func TestBudget_errorText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{})
 		clienttest.UseUp(t, documents)
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.EqualError(t, err, "send reminder: rate limited: the reminder budget is used up for longer than Options.ReminderMaxWait (0s): wait, use RemindAll, or allow more (retry after 15m1s)")

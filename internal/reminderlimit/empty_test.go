@@ -31,7 +31,7 @@ func TestLines_removedWithTheLastWaiter(t *testing.T) {
 	})
 }
 
-// BenchmarkSlot takes and settles a slot that nobody else wants: of a key that is in use, and of one that comes anew.
+// BenchmarkSlot takes and settles a slot without competition: of a key that is in use, and of a new key.
 func BenchmarkSlot(b *testing.B) {
 	for name, keep := range map[string]time.Duration{"kept": reminderlimit.Answered, "given back": 0} {
 		b.Run(name, func(b *testing.B) {

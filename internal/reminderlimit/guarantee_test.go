@@ -14,15 +14,15 @@ import (
 // Ten virtual days take about two seconds, and ten times as long with the race detector. .ci/nightly tries 200.
 var simDays = flag.Int("budget.days", 2, "for how many virtual days reminders are simulated")
 
-// badWeather has everything that can go wrong, differently for each seed.
-func badWeather(seed uint64) climate {
-	c := climate{
+// badNetwork has everything that can go wrong, differently for each seed.
+func badNetwork(seed uint64) conditions {
+	c := conditions{
 		latency: []time.Duration{20 * time.Second, 5 * time.Second, 0, 20 * time.Second}[seed%4],
 		pause:   90 * time.Minute, refusals: .05, hangs: .05, answers: .04, cancels: .1, impatience: .5,
-		fates: map[fate]float64{lostThere: .05, lostBack: .05, resetThere: .05, resetBack: .05, cutBack: .03, gatewayFirst: .03},
+		outcomes: map[outcome]float64{lostThere: .05, lostBack: .05, resetThere: .05, resetBack: .05, cutBack: .03, gatewayFirst: .03},
 	}
 	if seed%8 == 3 {
-		c.fates[late] = .05
+		c.outcomes[late] = .05
 	}
 	if seed%5 == 4 {
 		c.answers = 0 // no 429 closes the budget, so that more arrives
@@ -52,7 +52,7 @@ func TestBudget_limitIsNeverExceeded(t *testing.T) {
 	t.Run("seeds", func(t *testing.T) {
 		for seed := first; seed < last; seed++ {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
-				v := simulate(t, seed, badWeather(seed), readings[seed%3](), lasts)
+				v := simulate(t, seed, badNetwork(seed), readings[seed%3](), lasts)
 				checkGuarantee(t, v)
 				total.arrivals += v.arrivals
 				total.stragglers += v.stragglers
@@ -67,7 +67,7 @@ func TestBudget_limitIsNeverExceededIn30Days(t *testing.T) {
 	if *simDays < 30 {
 		t.Skip("run by .ci/nightly, with -budget.days 200")
 	}
-	v := simulate(t, 1_000, badWeather(1), readings[0](), 30*day)
+	v := simulate(t, 1_000, badNetwork(1), readings[0](), 30*day)
 	t.Logf("%+v", v)
 	checkGuarantee(t, v)
 }
@@ -75,13 +75,13 @@ func TestBudget_limitIsNeverExceededIn30Days(t *testing.T) {
 func TestBudget_steadyDemandGetsTheWholeLimit(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		c    climate
+		c    conditions
 	}{
-		{name: "no latency", c: climate{}},
-		{name: "round trips up to 29.6 s", c: climate{latency: 7400 * time.Millisecond}},
-		{name: "round trips of 29.8 s", c: climate{latency: 14900 * time.Millisecond, constant: true}},
-		{name: "a third of all dials refused", c: climate{latency: time.Second, refusals: .33}},
-		{name: "half the callers do not wait", c: climate{latency: time.Second, impatience: .5}},
+		{name: "no latency", c: conditions{}},
+		{name: "round trips up to 29.6 s", c: conditions{latency: 7400 * time.Millisecond}},
+		{name: "round trips of 29.8 s", c: conditions{latency: 14900 * time.Millisecond, constant: true}},
+		{name: "a third of all dials refused", c: conditions{latency: time.Second, refusals: .33}},
+		{name: "half the callers do not wait", c: conditions{latency: time.Second, impatience: .5}},
 	} {
 		row.c.patientOnly = true
 		lasts, readings := 8*time.Hour, readings

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// fate is what becomes of a request on its way to the service and of its answer on the way back.
-type fate int
+// outcome says how a request fares on its way to the service, and of its response on the way back.
+type outcome int
 
 const (
-	passes       fate = iota
-	lostThere         // the request vanishes and the connection stays open
-	lostBack          // the answer vanishes and the connection stays open
-	resetThere        // the connection breaks before the request has arrived
-	resetBack         // the connection breaks when the service answers
-	cutBack           // the connection breaks in the middle of the answer
-	gatewayFirst      // a gateway answers 504 at once, and the request arrives later, within the minute
-	late              // the request arrives long after it was given up
+	passes       outcome = iota
+	lostThere            // the request vanishes and the connection stays open
+	lostBack             // the answer vanishes and the connection stays open
+	resetThere           // the connection breaks before the request has arrived
+	resetBack            // the connection breaks when the service answers
+	cutBack              // the connection breaks in the middle of the answer
+	gatewayFirst         // a gateway answers 504 at once, and the request arrives later, within the minute
+	late                 // the request arrives long after it was given up
 )
 
-// passage is one request's way: how long it takes there and back, and its fate.
+// passage is one request's way: how long it takes there and back, and its outcome.
 type passage struct {
-	fate        fate
+	outcome     outcome
 	there, back time.Duration
 	pause       time.Duration // between the halves of the answer
 }
@@ -139,7 +139,7 @@ func (c *wireConn) carryThere() {
 	}()
 	for x := range c.there {
 		time.Sleep(time.Until(x.at))
-		switch x.fate {
+		switch x.outcome {
 		case lostThere:
 			continue
 		case resetThere:
@@ -171,7 +171,7 @@ func (c *wireConn) carryBack(service net.Conn) {
 		}
 		p, data := c.crossing.Load(), append([]byte(nil), buf[:n]...)
 		time.Sleep(p.back)
-		switch p.fate {
+		switch p.outcome {
 		case lostBack, late, gatewayFirst:
 			continue
 		case resetBack:
@@ -180,7 +180,7 @@ func (c *wireConn) carryBack(service net.Conn) {
 		}
 		c.deliver(data[:n/2])
 		time.Sleep(p.pause)
-		if p.fate == cutBack {
+		if p.outcome == cutBack {
 			c.reset()
 			continue
 		}

@@ -41,7 +41,7 @@ func hastyCalls(t *testing.T, seed uint64) {
 	unreachable := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, errors.New("connection refused")
 	}}
-	service := &clienttest.Trips{}
+	service := &clienttest.UntracedTransport{}
 	hasty := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1})
 	patient := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, MaxAttempts: 1, ReminderMaxWait: -1})
 	used, callers := int(upTo(6)), 1+int(upTo(12))

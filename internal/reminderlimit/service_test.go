@@ -117,7 +117,7 @@ type verdict struct {
 	refused    int // by the service's own limit
 	stragglers int // arrived more than a minute after their attempt was given up
 	worst      int // most arrivals in any closed window of 15 minutes of whole-second stamps, without stragglers
-	twice      int // calls carried out, or that may have been, more than once
+	twice      int // calls that were executed, or may have been, more than once
 }
 
 func (a *attempts) judge(t *testing.T, records []api.Record) verdict {
@@ -211,7 +211,7 @@ func (l *fixedWindow) Return(key string, at time.Time) {
 // tokenBucket begins full, and refills one token in each part of the window.
 type tokenBucket struct {
 	stateless
-	full map[string]time.Time // when the key's bucket will be full, if nothing is taken any more
+	full map[string]time.Time // when the key's bucket will be full if no further slot is taken
 }
 
 func (l *tokenBucket) Take(key string, now time.Time) (time.Duration, bool) {

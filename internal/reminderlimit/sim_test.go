@@ -20,13 +20,13 @@ import (
 
 const day = 24 * time.Hour
 
-// climate is how bad things are in a simulation. Numbers without a unit are probabilities per request.
-type climate struct {
+// conditions are the faults of a simulation. Numbers without a unit are probabilities per request.
+type conditions struct {
 	latency     time.Duration // of dialling, each way, and half-way through an answer: at most …
 	constant    bool          // … or always, but only each way
 	refusals    float64       // dials refused
 	hangs       float64       // dials never answered
-	fates       map[fate]float64
+	outcomes    map[outcome]float64
 	answers     float64       // 429s, 5xx and garbage of the service's own accord
 	cancels     float64       // contexts that end while a request is under way
 	impatience  float64       // calls that give up waiting
@@ -36,7 +36,7 @@ type climate struct {
 
 // sim is a service, a crowd of callers and what lies between them, in a bubble.
 type sim struct {
-	climate
+	conditions
 	service  *simService
 	attempts *attempts
 	clients  []*signforms.Client
@@ -55,9 +55,9 @@ func (s *sim) draw() float64 {
 func (s *sim) upTo(d time.Duration) time.Duration { return time.Duration(s.draw() * float64(d)) }
 
 // simulate runs a crowd against a service for a time and returns the verdict over the service's record.
-func simulate(t *testing.T, seed uint64, c climate, limit api.Limit, lasts time.Duration) (v verdict) {
+func simulate(t *testing.T, seed uint64, c conditions, limit api.Limit, lasts time.Duration) (v verdict) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &sim{climate: c, rng: rand.New(rand.NewPCG(seed, 0))}
+		s := &sim{conditions: c, rng: rand.New(rand.NewPCG(seed, 0))}
 		s.service = newSimService(t, limit, s.intercept)
 		network := refserver.NewNetwork()
 		network.Serve("service.test", s.service)
@@ -169,12 +169,12 @@ func (s *sim) passage() passage {
 	}
 	x := s.draw()
 	for f := lostThere; f <= late; f++ {
-		if x -= s.fates[f]; x < 0 {
-			p.fate = f
+		if x -= s.outcomes[f]; x < 0 {
+			p.outcome = f
 			break
 		}
 	}
-	if p.fate == late {
+	if p.outcome == late {
 		p.there += time.Minute + s.upTo(10*time.Minute)
 	}
 	return p

@@ -69,7 +69,7 @@ func (s *peculiarStore) Block(ctx context.Context, key string, d time.Duration) 
 func TestReminderMaxWait_zeroIsRefusedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()
-		hasty := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		hasty := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store})
 		clienttest.UseUp(t, hasty)
 		store.delay, store.afterPeek = 2900*time.Millisecond, func() { time.Sleep(time.Millisecond) }
 		start := time.Now()
@@ -89,7 +89,7 @@ func TestReminderMaxWait_zeroIsRefusedTogether(t *testing.T) {
 // A store that rounds a wait down to nothing has given no slot.
 func TestStore_returnsNeitherSlotNorWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, newPeculiarStore()
+		service, store := &clienttest.UntracedTransport{}, newPeculiarStore()
 		store.truncate = time.Millisecond // a store that rounds down: ("", 0, nil) in the last ms
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
 		clienttest.UseUp(t, documents)
@@ -101,12 +101,12 @@ func TestStore_returnsNeitherSlotNorWait(t *testing.T) {
 	})
 }
 
-// A 429 that the store could not be told of is not tried again at once.
+// If the store's Block fails after a 429, the reminder is not repeated at once.
 func TestStore_cannotBlock(t *testing.T) {
 	for _, retryAfter := range []string{"600", ""} {
 		t.Run(retryAfter, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(retryAfter), nil }}
+				service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) { return clienttest.Answers429(retryAfter), nil }}
 				store := newPeculiarStore()
 				store.closeErr = errors.New("READONLY")
 				_, err := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store}).Remind(t.Context(), clienttest.DocNumber(0))
@@ -122,7 +122,7 @@ func TestStore_tinyWait(t *testing.T) {
 		store := newPeculiarStore()
 		var now atomic.Int64
 		store.MemoryLimitStore = signforms.NewMemoryLimitStore(func() time.Time { return time.Unix(0, now.Load()) })
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		clienttest.UseUp(t, documents)
 		now.Store(int64(clienttest.Cycle - 1)) // a clock that ticks coarsely
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

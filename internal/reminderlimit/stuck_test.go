@@ -66,11 +66,11 @@ func within(t *testing.T, most time.Duration, fn func()) {
 	require.LessOrEqual(t, time.Since(start), most)
 }
 
-// A store that does not return holds up nobody for longer than its 3 seconds, or the end of the context. What it grants too
-// late is given back.
+// A store that does not return holds up nobody for longer than its 3 seconds, or the end of the context. A slot that it
+// grants too late is returned.
 func TestStore_doesNotReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, service := newStuckStore(), &clienttest.Trips{}
+		store, service := newStuckStore(), &clienttest.UntracedTransport{}
 		store.take.Store(true)
 		store.peek.Store(true)
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
@@ -111,13 +111,13 @@ func TestStore_doesNotReturn(t *testing.T) {
 	})
 }
 
-// What a store is to hear of an attempt holds the call up no longer either.
+// Settling a slot after the attempt delays the call by no more than these 3 seconds either.
 func TestStore_doesNotReturnAfterTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStuckStore()
 		store.settle.Store(true)
 		store.block.Store(true)
-		service := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) { return clienttest.Reply(req, 429, ""), nil }}
+		service := &clienttest.UntracedTransport{Answer: func(_ int, req *http.Request) (*http.Response, error) { return clienttest.Reply(req, 429, ""), nil }}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
 		within(t, 2*storeTime, func() {
 			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
@@ -138,7 +138,7 @@ func TestStore_doesNotReturnFailsAllWaiters(t *testing.T) {
 	for _, wait := range []time.Duration{0, time.Hour, -1} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store, service := newStuckStore(), &clienttest.Trips{}
+				store, service := newStuckStore(), &clienttest.UntracedTransport{}
 				store.take.Store(true)
 				documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: wait})
 				var all sync.WaitGroup
@@ -168,7 +168,7 @@ func TestStore_slowHoldsUpNoWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.BeforeTake = func(context.Context) error { time.Sleep(2500 * time.Millisecond); return nil }
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store})
 		var all sync.WaitGroup
 		var sent atomic.Int64
 		for range 5 {

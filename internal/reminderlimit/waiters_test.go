@@ -23,7 +23,7 @@ import (
 
 func TestWaiters_firstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
+		service, store := &clienttest.UntracedTransport{}, signforms.NewMemoryLimitStore(nil)
 		clients := []*signforms.DocumentsService{
 			clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
 			clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1}),
@@ -48,7 +48,7 @@ func TestWaiters_firstComeFirstServed(t *testing.T) {
 // Five slots that free at one moment are used at that moment: nobody waits for the answer of the one before.
 func TestWaiters_eachWakesTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(int, *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(int, *http.Request) (*http.Response, error) {
 			time.Sleep(9 * time.Second)
 			return httpmock.NewStringResponse(http.StatusOK, `{}`), nil
 		}}
@@ -77,7 +77,7 @@ func TestWaiters_eachWakesTheNext(t *testing.T) {
 
 func TestWaiters_cancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{}
+		service := &clienttest.UntracedTransport{}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{ReminderMaxWait: -1})
 		start := time.Now()
 		cancels := make([]context.CancelFunc, 17)
@@ -139,7 +139,7 @@ func TestSlot_returnedWakesTheNextWaiter(t *testing.T) {
 
 func TestWaiters_failedBy429(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service := &clienttest.Trips{Answer: func(n int, _ *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(n int, _ *http.Request) (*http.Response, error) {
 			if n == 4 {
 				time.Sleep(20 * time.Second)
 				return clienttest.Answers429("7200"), nil
@@ -180,7 +180,7 @@ func TestWaiters_failedBy429(t *testing.T) {
 // Another process gives a slot back without a word to this one.
 func TestWaiters_askAgainForSlotsOfOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, signforms.NewMemoryLimitStore(nil)
+		service, store := &clienttest.UntracedTransport{}, signforms.NewMemoryLimitStore(nil)
 		taker := &takenKeys{LimitStore: store}
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: taker, ReminderMaxWait: -1})
 		clienttest.UseUp(t, documents)
@@ -211,7 +211,7 @@ func (s *takenKeys) Take(ctx context.Context, key string, limit int, hold time.D
 
 func TestStore_noReplyNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, clienttest.NewOddStore()
+		service, store := &clienttest.UntracedTransport{}, clienttest.NewOddStore()
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		store.BeforeTake = func(context.Context) error { return errors.New("dial tcp 10.0.0.7:6379: connection refused") }
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
@@ -239,13 +239,13 @@ func TestStore_noReplyNoRequest(t *testing.T) {
 	})
 }
 
-// What a process that dies or cannot reach its store leaves behind must cover its request: the attempt, the allowance for
+// The slot of a process that dies or cannot reach its store must cover its request: the attempt, the allowance for
 // stragglers, the window and the margin.
 func TestSlot_neverSettledIsHeldLongEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.BeforeSettle = clienttest.Hangs
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, AttemptTimeout: time.Minute})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store, AttemptTimeout: time.Minute})
 		for range 5 {
 			_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 			require.NoError(t, err)
@@ -259,7 +259,7 @@ func TestStore_slowShortensTheAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := clienttest.NewOddStore()
 		store.AfterTake = func() { time.Sleep(2 * time.Second) }
-		service := &clienttest.Trips{Answer: func(_ int, req *http.Request) (*http.Response, error) {
+		service := &clienttest.UntracedTransport{Answer: func(_ int, req *http.Request) (*http.Response, error) {
 			<-req.Context().Done()
 			return nil, req.Context().Err()
 		}}
@@ -273,7 +273,7 @@ func TestStore_slowShortensTheAttempt(t *testing.T) {
 
 func TestTake_contextEndsAsTheSlotIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		service, store := &clienttest.Trips{}, clienttest.NewOddStore()
+		service, store := &clienttest.UntracedTransport{}, clienttest.NewOddStore()
 		ctx, cancel := context.WithCancel(t.Context())
 		store.AfterTake = cancel
 		documents := clienttest.BudgetClient(t, service, signforms.Options{LimitStore: store})
@@ -309,7 +309,7 @@ func (s *movedStore) move(by time.Duration) {
 func TestStore_clockIsMoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMovedStore()
-		documents := clienttest.BudgetClient(t, &clienttest.Trips{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
+		documents := clienttest.BudgetClient(t, &clienttest.UntracedTransport{}, signforms.Options{LimitStore: store, ReminderMaxWait: -1})
 		clienttest.UseUp(t, documents)
 		start := time.Now()
 		var calls sync.WaitGroup
@@ -339,7 +339,8 @@ func (s *delayedStore) Take(ctx context.Context, key string, limit int, hold tim
 	return s.MemoryLimitStore.Take(ctx, key, limit, hold)
 }
 
-// Who joins a line while its new first asks the store is not refused for what the store told the last first.
+// A caller may join while the new first waiter asks the store. It is not refused for the wait that the store returned to the
+// previous first waiter.
 func TestWaiters_newFirstAsksTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &delayedStore{MemoryLimitStore: signforms.NewMemoryLimitStore(nil)}

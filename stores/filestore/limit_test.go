@@ -104,7 +104,7 @@ func TestLimitStore_damagedFile(t *testing.T) {
 	require.Empty(t, slot)
 }
 
-// Whatever letter of a name is wrong: the file is not read as one that holds nothing.
+// A file with a misspelt field name is not read as an empty one.
 func TestLimitStore_fileWithAWrongFieldName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "limits")
 	store := filestore.NewLimitStore(path)

@@ -17,7 +17,7 @@ type server struct {
 	addr     string
 	dir      string
 	settings []string
-	options  *redis.Options // of its clients, beside the address
+	options  *redis.Options // of its clients, except the address
 	cmd      *exec.Cmd
 }
 
@@ -45,7 +45,7 @@ func newRedis(t testing.TB) *server {
 // given are the addresses that a test has got: it may start its server there again later.
 var given sync.Map
 
-// freeAddress returns a loopback address at which nobody listens.
+// freeAddress returns a loopback address without a listener.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	for {

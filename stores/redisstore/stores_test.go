@@ -123,7 +123,7 @@ func (c *deafConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// go-redis repeats a command whose answer got lost. What it does must be done once.
+// go-redis repeats a command whose reply got lost. The command must take effect once.
 func TestStores_repeatedCommands(t *testing.T) {
 	t.Parallel()
 	ctx, server := t.Context(), startRedis(t)

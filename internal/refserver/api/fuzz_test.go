@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRequest sends any method, path, query and body, with a key that is valid. Whatever comes, the service answers with JSON
-// and never with an internal error, and what it refuses it refuses with a message and a code.
+// FuzzRequest sends any method, path, query and body, with a key that is valid. The service always responds with
+// JSON, never with an internal error. A refusal has a message and a code.
 func FuzzRequest(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join(testdata, "requests", "*.json"))
 	require.NoError(f, err)

@@ -168,7 +168,7 @@ func TestIntercept_droppedResponse(t *testing.T) {
 	require.Equal(t, wantAnswer(t, "void_document_again"), parse(t, w.Body.Bytes()))
 }
 
-// What looks like a secret is not kept, whatever its header is called.
+// Values that look like a secret are not kept, whatever the name of their header.
 func TestRecord_secretHeaders(t *testing.T) {
 	srv := newServer(t, nil)
 	for _, name := range []string{"X-Access-Token", "X-Amz-Security-Token", "X-Csrf-Token", "My-Api-Key", "X-Client-Secret", "X-Password"} {

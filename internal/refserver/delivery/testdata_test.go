@@ -34,7 +34,7 @@ type wireSigner struct {
 	ViewedAt, SignedAt                                 time.Time
 }
 
-// TestBody_equalsTestdata makes the records behind each literal event and expects its very bytes.
+// TestBody_equalsTestdata makes the records for each literal event and expects the bytes of the event.
 func TestBody_equalsTestdata(t *testing.T) {
 	// The one field of the files that no rule makes: other top-level keys were seen, and nothing is known of them.
 	unexplained := regexp.MustCompile(`,"customerReference":\{.*?\}`)

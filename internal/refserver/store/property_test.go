@@ -37,9 +37,9 @@ type world struct {
 
 var acts = flag.Int("store.acts", 10_000, "how many random acts a store goes through")
 
-// TestAct_random runs random acts, 100,000 of them in .ci/nightly, on documents of every shape and checks after each that the document's status
-// follows from its signers, that its audit trail explains it, and that its events are the ones that belong to it. The checks
-// are plain comparisons: some of them run millions of times.
+// TestAct_random runs random acts, 100,000 of them in .ci/nightly, on documents of every shape. After each act the document's
+// status follows from its signers, its audit trail explains the status, and its events are those of its acts. The checks are plain
+// comparisons, because some of them run millions of times.
 func TestAct_random(t *testing.T) {
 	w := &world{
 		t: t, ids: signing.NewIDs(1), rnd: rand.New(rand.NewPCG(3, 4)), now: noon,

@@ -83,7 +83,7 @@ func TestUpdate_functionEndsItsGoroutine(t *testing.T) {
 	require.NoError(t, putTemplate(s, "kept"))
 }
 
-// TestSave_unknownOutcomeStopsTheStore: nothing is saved on top of it, and nothing changes any more.
+// TestSave_unknownOutcomeStopsTheStore: no later change is saved or made.
 func TestSave_unknownOutcomeStopsTheStore(t *testing.T) {
 	for _, row := range []struct {
 		name string
