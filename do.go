@@ -42,12 +42,8 @@ type Request struct {
 // the base URL or is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards
 // against mistakes, not disguises: a path that the service reads as the same, such as one with other escapes, is sent.
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error) {
-	wire, err := c.caller.wireOfRequest(r, out)
-	if err != nil {
-		return nil, err
-	}
 	var answer []byte
-	_, err = c.caller.perform(ctx, request{method: doRequest, wire: wire}, func(r *run) (err error) {
+	_, err := c.caller.perform(ctx, c.caller.requestOf(r, out), func(r *run) (err error) {
 		answer, err = r.decoded(out)
 		return err
 	})
@@ -69,17 +65,14 @@ func (r *run) decoded(out any) ([]byte, error) {
 	return r.last.Body, nil
 }
 
-// wireOfRequest returns what the input of [Client.Do] is on the wire.
-func (c *caller) wireOfRequest(r Request, out any) (call.Request, error) {
+// requestOf returns the request of [Client.Do].
+func (c *caller) requestOf(r Request, out any) request {
 	if r.Method == "" {
 		r.Method = http.MethodGet
 	}
 	body, problems := r.check(out)
 	if c.operations[OpRemind].covers(r.Path) {
 		problems.add("Path", "is that of reminders, which need a slot of the budget: use Documents.Remind")
-	}
-	if err := problems.err(doRequest); err != nil {
-		return call.Request{}, err
 	}
 	wire := call.Request{Class: call.NotRepeatable, Method: r.Method, URL: c.base + r.Path, ID: uuid.NewString(), Body: body}
 	if r.Method == http.MethodGet {
@@ -88,7 +81,7 @@ func (c *caller) wireOfRequest(r Request, out any) (call.Request, error) {
 	if len(r.Query) > 0 {
 		wire.URL += "?" + r.Query.Encode()
 	}
-	return wire, nil
+	return request{method: doRequest, checks: problems, wire: wire}
 }
 
 // check returns the encoded body and what is wrong with the request.
@@ -125,6 +118,7 @@ func (o operation) covers(path string) bool {
 // request is a call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs fill the path).
 type request struct {
 	method
+	checks
 	in      inputs
 	body    any
 	maxWait time.Duration           // for slots of the reminder budget, as Options.ReminderMaxWait
@@ -147,6 +141,9 @@ var errPanicked = errors.New("the call did not return: a hook or the Transport p
 
 // perform makes one call. read reads a response with a status of success and decides what it means.
 func (c *caller) perform(ctx context.Context, req request, read func(*run) error) (*run, error) {
+	if err := req.invalid(); err != nil {
+		return nil, err
+	}
 	result := errPanicked
 	if hook := c.options.OnCall; hook != nil {
 		var end func(error)
@@ -215,6 +212,15 @@ func (c *caller) send(ctx context.Context, req request) (*run, error) {
 		r.stopped = c.stopError(r.last.Stopped, req.name)
 	}
 	return r, r.judge()
+}
+
+// invalid returns the error of a call with wrong inputs; nil if there are none.
+func (q request) invalid() error { return q.checks.err(q.method) }
+
+// pageNumber returns the number of the page that is requested.
+func (q request) pageNumber() int {
+	page, _ := q.in["page"].(int)
+	return max(page, 1)
 }
 
 // refusal is the error of a call from which no request can be built.

@@ -61,24 +61,16 @@ type DocumentListParams struct {
 	Query string
 }
 
-func (p DocumentListParams) inputs() (inputs, error) {
-	return TemplateListParams{
-		TemplateID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived, SortOrder: p.SortOrder,
-		Page: p.Page, Limit: p.Limit, Query: p.Query,
-	}.inputsOf(listDocuments, TypePDF, "DocumentID", p.Status)
-}
-
 // List returns page p.Page of the PDF documents. To read every page, range over All. An answer, shortened:
 //
 //	{"documents": [{"documentId": "602c2631-2d49-4647-a609-75331ebb0338", "documentName": "Lease", "status": "PENDING", "signingType": "PDF",
 //	  "createdAt": "2026-11-18T10:15:30.125Z", "signers": [{"name": "Ann", "email": "ann@example.com", "status": "SIGNED"}]}],
 //	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
 func (s *DocumentsService) List(ctx context.Context, p DocumentListParams) (*Page[Document], error) {
-	in, err := p.inputs()
-	if err != nil {
-		return nil, err
-	}
-	return s.page(ctx, request{method: listDocuments, in: in}, p.Page)
+	return s.page(ctx, TemplateListParams{
+		TemplateID: p.DocumentID, DateFrom: p.DateFrom, DateTo: p.DateTo, Archived: p.Archived, SortOrder: p.SortOrder,
+		Page: p.Page, Limit: p.Limit, Query: p.Query,
+	}.request(listDocuments, TypePDF, "DocumentID", p.Status))
 }
 
 // All yields every PDF document that matches, each once. It fetches pages of at most p.Limit documents (or 16, if that
@@ -99,15 +91,8 @@ func (d *Document) key() (id string, created time.Time) { return d.ID, d.Created
 // Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a
 // template, use [RespondentsService.Get]. The answer is a list, as for List.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
-	in, err := inputsOfOne(getDocument, TypePDF, "documentID", documentID)
-	if err != nil {
-		return nil, err
-	}
-	page, err := s.page(ctx, request{method: getDocument, in: in}, 1)
-	if err != nil {
-		return nil, err
-	}
-	return page.only(documentID, func(d *Document) string { return d.ID })
+	page, err := s.page(ctx, requestOfOne(getDocument, TypePDF, "documentID", documentID))
+	return only(page, err, documentID, func(d *Document) string { return d.ID })
 }
 
 // VoidResult is the result of Void.
@@ -130,12 +115,10 @@ type VoidResult struct {
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
-	in, err := ref.inputs(voidDocument)
-	if err != nil {
-		return nil, err
-	}
 	var answer wireAction
-	run, err := s.c.perform(ctx, request{method: voidDocument, in: in, again: voidInDoubt}, func(r *run) error {
+	req := ref.request(voidDocument)
+	req.again = voidInDoubt
+	run, err := s.c.perform(ctx, req, func(r *run) error {
 		return r.readAction(&answer, ruleVoid)
 	})
 	if err != nil {
@@ -144,12 +127,12 @@ func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResu
 	return &VoidResult{Message: answer.message(), AlreadyVoided: answer.alreadyVoid(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
 }
 
-func (s *DocumentsService) page(ctx context.Context, req request, asked int) (*Page[Document], error) {
+func (s *DocumentsService) page(ctx context.Context, req request) (*Page[Document], error) {
 	var answer struct {
 		wirePage
 		Documents []Document `json:"documents"`
 	}
-	page, err := pageOf(ctx, s.c, req, asked, &answer, &answer.wirePage, "documents", &answer.Documents)
+	page, err := pageOf(ctx, s.c, req, &answer, &answer.wirePage, "documents", &answer.Documents)
 	for i := range answer.Documents {
 		d := &answer.Documents[i]
 		d.Status = d.Status.normal()

@@ -47,25 +47,18 @@ type FormResponseListParams struct {
 //	  "answers": [{"id": "q1", "question": "Full legal name", "answer": "Ann"}]}],
 //	 "pagination": {"currentPage": 1, "totalPages": 1, "totalResponses": 1, "hasNextPage": false, "hasPreviousPage": false}}
 func (s *FormResponsesService) List(ctx context.Context, p FormResponseListParams) (*Page[FormResponse], error) {
-	var c checks
-	c.required("FormID", p.FormID)
-	c.page(p.Page, p.Limit, 0)
-	if err := c.err(listFormResponses); err != nil {
-		return nil, err
-	}
-	in := inputs{}
-	in.set("formId", p.FormID)
-	in.set("page", p.Page)
-	in.set("limit", p.Limit)
-	return s.page(ctx, request{method: listFormResponses, in: in}, p.Page)
+	req := request{method: listFormResponses, in: inputs{"formId": p.FormID}}
+	req.required("FormID", p.FormID)
+	req.page(p.Page, p.Limit, 0)
+	return s.page(ctx, req)
 }
 
-func (s *FormResponsesService) page(ctx context.Context, req request, asked int) (*Page[FormResponse], error) {
+func (s *FormResponsesService) page(ctx context.Context, req request) (*Page[FormResponse], error) {
 	var answer struct {
 		wirePage
 		Responses []FormResponse `json:"responses"`
 	}
-	return pageOf(ctx, s.c, req, asked, &answer, &answer.wirePage, "responses", &answer.Responses)
+	return pageOf(ctx, s.c, req, &answer, &answer.wirePage, "responses", &answer.Responses)
 }
 
 // All yields every response of a form. It works like [DocumentsService.All].
@@ -83,16 +76,10 @@ func (r *FormResponse) key() (id string, created time.Time) {
 
 // Get returns the response with an id, an ObjectId or a UUID, or ErrNotFound if the service has none with this id.
 func (s *FormResponsesService) Get(ctx context.Context, responseID string) (*FormResponse, error) {
-	var c checks
-	c.responseID("responseID", responseID)
-	if err := c.err(getFormResponse); err != nil {
-		return nil, err
-	}
-	page, err := s.page(ctx, request{method: getFormResponse, in: inputs{"responseId": responseID}}, 1)
-	if err != nil {
-		return nil, err
-	}
-	return page.only(responseID, func(r *FormResponse) string {
+	req := request{method: getFormResponse, in: inputs{"responseId": responseID}}
+	req.responseID("responseID", responseID)
+	page, err := s.page(ctx, req)
+	return only(page, err, responseID, func(r *FormResponse) string {
 		if strings.EqualFold(r.FormResponseID, responseID) {
 			return responseID
 		}

@@ -25,14 +25,11 @@ type FormSendResult struct {
 
 // Validate returns what Send returns for wrong inputs, as [TemplateSendParams.Validate] does.
 func (p FormSendParams) Validate() error {
-	var c checks
-	c.required("FormID", p.FormID)
-	p.body().check(&c)
-	return c.err(sendForm)
+	return p.request().invalid()
 }
 
-func (p FormSendParams) body() sendBody {
-	return sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
+func (p FormSendParams) request() request {
+	return sendBody{SigningType: typeForm, DocumentID: p.FormID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}.request()
 }
 
 // Send mails a form to its receivers. The request is repeated only when the service provably did not accept it.
@@ -41,11 +38,8 @@ func (p FormSendParams) body() sendBody {
 //
 //	{"message": "Form sent successfully"}
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
 	var res FormSendResult
-	run, err := s.c.perform(ctx, p.body().request(sendForm), func(r *run) error { return r.readFormSend(&res) })
+	run, err := s.c.perform(ctx, p.request(), func(r *run) error { return r.readFormSend(&res) })
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -58,19 +57,19 @@ type wirePagination struct {
 	HasNextPage    *bool `json:"hasNextPage"`
 }
 
-// pageOf lists page asked. out is a struct with the records, *items, below the key name, and with page.
-func pageOf[T any](ctx context.Context, c *caller, req request, asked int, out any, page *wirePage, name string, items *[]T) (*Page[T], error) {
+// pageOf lists a page. out is a struct with the records, *items, below the key name, and with page.
+func pageOf[T any](ctx context.Context, c *caller, req request, out any, page *wirePage, name string, items *[]T) (*Page[T], error) {
 	run, err := c.perform(ctx, req, func(r *run) error {
 		return r.readRecord(out, func() string { return page.missingList(name, *items != nil, r) })
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newPage(*items, asked, *page, run), nil
+	return newPage(*items, *page, run), nil
 }
 
-func newPage[T any](items []T, asked int, w wirePage, run *run) *Page[T] {
-	current := max(asked, 1)
+func newPage[T any](items []T, w wirePage, run *run) *Page[T] {
+	current := run.pageNumber()
 	p := &Page[T]{Items: items, Raw: run.last.Body, errorOf: run.errorOf}
 	p.Time, _ = http.ParseTime(run.last.Header.Get("Date"))
 	if age(run.last) > 0 {
@@ -113,9 +112,7 @@ func (w wirePage) missingList(name string, there bool, r *run) string {
 // provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave
 // out an empty list. Others answer an error, or a list under another name, with status 200.
 func (w wirePage) provesEmpty(name string, r *run) bool {
-	page, _ := strconv.Atoi(r.in.text("page"))
-	page = max(page, 1)
-	f := w.Pagination
+	page, f := r.pageNumber(), w.Pagination
 	if f == nil {
 		f = &wirePagination{}
 	}

@@ -39,12 +39,10 @@ func (s *DocumentsService) Remind(ctx context.Context, ref DocumentRef) (*Remind
 }
 
 func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait time.Duration) (*RemindResult, error) {
-	in, err := ref.inputs(sendReminder)
-	if err != nil {
-		return nil, err
-	}
 	var answer wireAction
-	run, err := s.c.perform(ctx, request{method: sendReminder, in: in, maxWait: maxWait}, func(r *run) error {
+	req := ref.request(sendReminder)
+	req.maxWait = maxWait
+	run, err := s.c.perform(ctx, req, func(r *run) error {
 		return r.readAction(&answer, ruleReminder)
 	})
 	if err != nil {

@@ -52,28 +52,20 @@ type RespondentListParams struct {
 // Records are not filtered on the client. If the service ignores templateId, check Respondent.TemplateID. It is
 // p.TemplateID if the record has none.
 func (s *RespondentsService) List(ctx context.Context, p RespondentListParams) (*Page[Respondent], error) {
-	var c checks
-	c.uuid("TemplateID", p.TemplateID)
-	c.page(p.Page, p.Limit, 0)
-	if err := c.err(listRespondents); err != nil {
-		return nil, err
-	}
-	in := inputs{}
-	in.set("templateId", p.TemplateID)
-	in.set("page", p.Page)
-	in.set("limit", p.Limit)
-	return s.page(ctx, request{method: listRespondents, in: in}, p)
+	req := request{method: listRespondents, in: inputs{"templateId": p.TemplateID}}
+	req.uuid("TemplateID", p.TemplateID)
+	req.page(p.Page, p.Limit, 0)
+	return s.page(ctx, req)
 }
 
-// page lists page p.Page of the respondents of p.TemplateID, which is empty for one respondent.
-func (s *RespondentsService) page(ctx context.Context, req request, p RespondentListParams) (*Page[Respondent], error) {
+func (s *RespondentsService) page(ctx context.Context, req request) (*Page[Respondent], error) {
 	var answer struct {
 		wirePage
 		Respondents []Respondent `json:"respondents"`
 	}
-	page, err := pageOf(ctx, s.c, req, p.Page, &answer, &answer.wirePage, "respondents", &answer.Respondents)
+	page, err := pageOf(ctx, s.c, req, &answer, &answer.wirePage, "respondents", &answer.Respondents)
 	for i := range answer.Respondents {
-		answer.Respondents[i].normalise(p.TemplateID)
+		answer.Respondents[i].normalise(req.in.text("templateId"))
 	}
 	return page, err
 }
@@ -97,17 +89,10 @@ func (r *Respondent) key() (id string, created time.Time) { return r.ID, r.Creat
 // Get returns one document made from a template, or ErrNotFound if the service has none with this id, which is
 // TemplateSendResult.DocumentID. The response is a list, as for List.
 func (s *RespondentsService) Get(ctx context.Context, documentID string) (*Respondent, error) {
-	var c checks
-	c.objectID("documentID", documentID)
-	if err := c.err(getRespondent); err != nil {
-		return nil, err
-	}
 	req := request{method: getRespondent, in: inputs{"respondentDocumentId": documentID}}
-	page, err := s.page(ctx, req, RespondentListParams{})
-	if err != nil {
-		return nil, err
-	}
-	return page.only(documentID, func(r *Respondent) string { return r.ID })
+	req.objectID("documentID", documentID)
+	page, err := s.page(ctx, req)
+	return only(page, err, documentID, func(r *Respondent) string { return r.ID })
 }
 
 // FindSent looks for the document of a send whose outcome is unknown. It reads all respondents of p.TemplateID and

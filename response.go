@@ -280,8 +280,11 @@ func (r *run) errorOf(kind error, message string) *Error {
 	return e.assumeWait()
 }
 
-// only returns the item with the id. A service that ignores the filter answers with others: this one stays unknown.
-func (p *Page[T]) only(id string, idOf func(*T) string) (*T, error) {
+// only returns the item of a page with the id. A service that ignores the filter answers with others: this one stays unknown.
+func only[T any](p *Page[T], err error, id string, idOf func(*T) string) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
 	for i := range p.Items {
 		if strings.EqualFold(idOf(&p.Items[i]), id) {
 			return &p.Items[i], nil

@@ -41,14 +41,14 @@ type sendBody struct {
 	PDFData     string      `json:"pdfData,omitempty"`
 }
 
-func (b sendBody) request(m method) request {
-	in := inputs{}
-	in.set("documentId", b.DocumentID)
-	in.set("signingType", string(b.SigningType))
-	return request{method: m, in: in, body: b}
-}
-
-func (b sendBody) check(c *checks) {
+func (b sendBody) request() request {
+	c := request{method: sendForm, in: inputs{"documentId": b.DocumentID, "signingType": string(b.SigningType)}, body: b}
+	if b.SigningType == TypePDFTemplate {
+		c.method = sendTemplate
+		c.uuid("TemplateID", b.DocumentID)
+	} else {
+		c.required("FormID", b.DocumentID)
+	}
 	if len(b.Receivers) < 1 || len(b.Receivers) > 100 {
 		c.add("Receivers", "must hold 1 to 100 receivers")
 	}
@@ -74,4 +74,5 @@ func (b sendBody) check(c *checks) {
 		c.text(fmt.Sprintf("Variables[%d].Name", i), v.Name)
 		c.text(fmt.Sprintf("Variables[%d].Value", i), v.Value)
 	}
+	return c
 }

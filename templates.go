@@ -44,9 +44,9 @@ type TemplateListParams struct {
 	Query            string
 }
 
-// inputsOf returns the inputs of a list of templates or documents. idField is the caller's name of TemplateID.
-func (p TemplateListParams) inputsOf(m method, t SigningType, idField string, status DocumentStatus) (inputs, error) {
-	var c checks
+// request returns the request of a list of templates or documents. idField is the caller's name of TemplateID.
+func (p TemplateListParams) request(m method, t SigningType, idField string, status DocumentStatus) request {
+	c := request{method: m, in: inputs{}}
 	if p.TemplateID != "" {
 		c.uuid(idField, p.TemplateID)
 	}
@@ -59,10 +59,7 @@ func (p TemplateListParams) inputsOf(m method, t SigningType, idField string, st
 	c.text("Status", string(status))
 	c.text("Query", p.Query)
 	c.page(p.Page, p.Limit, 100)
-	if len(c) > 0 {
-		return nil, c.err(m)
-	}
-	in := inputs{}
+	in := c.in
 	in.set("documentType", string(t))
 	in.set("status", string(status))
 	in.set("documentId", p.TemplateID)
@@ -72,17 +69,15 @@ func (p TemplateListParams) inputsOf(m method, t SigningType, idField string, st
 		in["archive"] = *p.Archived
 	}
 	in.set("sortOrder", string(p.SortOrder))
-	in.set("page", p.Page)
-	in.set("limit", p.Limit)
 	in.set("query", p.Query)
-	return in, nil
+	return c
 }
 
-// inputsOfOne returns the inputs of a list that has only the document or template with an id.
-func inputsOfOne(m method, t SigningType, field, id string) (inputs, error) {
-	var c checks
+// requestOfOne returns the request of a list that has only the document or template with an id.
+func requestOfOne(m method, t SigningType, field, id string) request {
+	c := request{method: m, in: inputs{"documentType": string(t), "documentId": id}}
 	c.uuid(field, id)
-	return inputs{"documentType": string(t), "documentId": id}, c.err(m)
+	return c
 }
 
 // List returns page p.Page of the templates. To read every page, range over All. A response, shortened:
@@ -91,11 +86,7 @@ func inputsOfOne(m method, t SigningType, field, id string) (inputs, error) {
 //	  "roles": [{"roleTitle": "Client"}], "createdAt": "2026-11-16T09:00:00.125Z"}],
 //	 "documentsCount": 1, "pagination": {"currentPage": 1, "totalPages": 1, "totalDocuments": 1}}
 func (s *TemplatesService) List(ctx context.Context, p TemplateListParams) (*Page[Template], error) {
-	in, err := p.inputsOf(listTemplates, TypePDFTemplate, "TemplateID", "")
-	if err != nil {
-		return nil, err
-	}
-	return s.page(ctx, request{method: listTemplates, in: in}, p.Page)
+	return s.page(ctx, p.request(listTemplates, TypePDFTemplate, "TemplateID", ""))
 }
 
 // All yields every template that matches. It works like [DocumentsService.All].
@@ -111,23 +102,16 @@ func (t *Template) key() (id string, created time.Time) { return t.ID, t.Created
 
 // Get returns one template with its roles, or ErrNotFound if the service has none with this id.
 func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Template, error) {
-	in, err := inputsOfOne(getTemplate, TypePDFTemplate, "templateID", templateID)
-	if err != nil {
-		return nil, err
-	}
-	page, err := s.page(ctx, request{method: getTemplate, in: in}, 1)
-	if err != nil {
-		return nil, err
-	}
-	return page.only(templateID, func(t *Template) string { return t.ID })
+	page, err := s.page(ctx, requestOfOne(getTemplate, TypePDFTemplate, "templateID", templateID))
+	return only(page, err, templateID, func(t *Template) string { return t.ID })
 }
 
-func (s *TemplatesService) page(ctx context.Context, req request, asked int) (*Page[Template], error) {
+func (s *TemplatesService) page(ctx context.Context, req request) (*Page[Template], error) {
 	var answer struct {
 		wirePage
 		Templates []Template `json:"documents"`
 	}
-	page, err := pageOf(ctx, s.c, req, asked, &answer, &answer.wirePage, "documents", &answer.Templates)
+	page, err := pageOf(ctx, s.c, req, &answer, &answer.wirePage, "documents", &answer.Templates)
 	for i := range answer.Templates {
 		t := &answer.Templates[i]
 		for j := range t.Respondents {
@@ -188,10 +172,7 @@ func (r *TemplateSendResult) missing() string {
 // Validate returns what Send returns for wrong inputs, without a request: an [*Error] that matches ErrInvalid, whose
 // Fields are all of them. The service may still refuse inputs that Validate accepts.
 func (p TemplateSendParams) Validate() error {
-	var c checks
-	c.uuid("TemplateID", p.TemplateID)
-	p.body().check(&c)
-	return c.err(sendTemplate)
+	return p.body().request().invalid()
 }
 
 func (p TemplateSendParams) body() sendBody {
@@ -206,15 +187,12 @@ func (p TemplateSendParams) body() sendBody {
 //	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",
 //	  "status": "PENDING", "roleTitle": "Client", "sentUrl": "https://sign.example.com/s/…"}]}
 func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*TemplateSendResult, error) {
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
 	body := p.body()
 	if len(p.PDF) > 0 {
 		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
 	}
 	var res TemplateSendResult
-	run, err := s.c.perform(ctx, body.request(sendTemplate), func(r *run) error { return r.readSend(&res) })
+	run, err := s.c.perform(ctx, body.request(), func(r *run) error { return r.readSend(&res) })
 	if err != nil {
 		return nil, err
 	}

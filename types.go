@@ -38,7 +38,7 @@ func ParseDocumentRef(text string) (DocumentRef, error) {
 		c.add("DocumentRef", "must be PDF:<document id> or PDF_TEMPLATE:<template id>:<document id>")
 		return DocumentRef{}, c.err(parseRef)
 	}
-	if _, err := r.inputs(parseRef); err != nil {
+	if err := r.request(parseRef).invalid(); err != nil {
 		return DocumentRef{}, err
 	}
 	return r, nil
@@ -64,8 +64,7 @@ func (r DocumentRef) MarshalText() ([]byte, error) {
 	if r == (DocumentRef{}) {
 		return []byte{}, nil
 	}
-	_, err := r.inputs(parseRef)
-	return []byte(r.String()), err
+	return []byte(r.String()), r.request(parseRef).invalid()
 }
 
 // UnmarshalText is [ParseDocumentRef], and reads an empty text as the zero DocumentRef.
@@ -77,8 +76,8 @@ func (r *DocumentRef) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-func (r DocumentRef) inputs(m method) (inputs, error) {
-	var c checks
+func (r DocumentRef) request(m method) request {
+	c := request{method: m, in: inputs{}}
 	switch r.documentType {
 	case string(TypePDF):
 		c.uuid("documentID", r.documentID)
@@ -92,11 +91,10 @@ func (r DocumentRef) inputs(m method) (inputs, error) {
 	default:
 		c.add("DocumentRef", "must be made with PDFDocument, TemplateDocument or a record's Ref method")
 	}
-	in := inputs{}
-	in.set("documentId", r.documentID)
-	in.set("documentType", r.documentType)
-	in.set("responseId", r.createdID)
-	return in, c.err(m)
+	c.in.set("documentId", r.documentID)
+	c.in.set("documentType", r.documentType)
+	c.in.set("responseId", r.createdID)
+	return c
 }
 
 // DocumentStatus is the status of a document. Unknown values are kept as received.

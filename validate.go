@@ -59,7 +59,10 @@ func (c *checks) responseID(field, v string) {
 	}
 }
 
-func (c *checks) page(page, limit, maxLimit int) {
+// page checks and sets the inputs of one page of a list. A maxLimit of 0 means that no maximum is documented.
+func (c *request) page(page, limit, maxLimit int) {
+	c.in.set("page", page)
+	c.in.set("limit", limit)
 	if page < 0 {
 		c.add("Page", "must be 1 or more (0 means the first)")
 	}
