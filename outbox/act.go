@@ -99,6 +99,7 @@ func (b *Box) voidDocuments(ctx context.Context) error {
 		},
 		record: func(t *tx, _, r row, _ signforms.DocumentStatus, err error) {
 			switch {
+			case r.state != Sent: // another process was faster
 			case err == nil:
 				t.follow(r, signforms.StatusVoid)
 			case errors.Is(err, signforms.ErrNotFound):

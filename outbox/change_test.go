@@ -3,6 +3,9 @@ package outbox
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"log/slog"
+	"net/http"
 	"testing"
 	"time"
 
@@ -185,4 +188,29 @@ func TestContent_withoutMailsAndPDFAfterTheSend(t *testing.T) {
 	require.NotContains(t, kept, "secret")
 	require.NotContains(t, kept, "cGRm")
 	require.Contains(t, kept, "a@example.com")
+}
+
+// The document is void, and then a process hears that its own request to void it was lost.
+func TestVoid_lateError(t *testing.T) {
+	f := newFixture(t, sqlitePlace(t))
+	f.add("1", "ann@example.com")
+	f.work()
+	require.NoError(t, f.Void(f.Context(), f.db, "1"))
+	f.wire.before = func(r *http.Request) (*http.Response, error) {
+		f.wire.before = nil
+		f.advance(time.Minute)
+		other := f.open(&Options{Now: f.now, Logger: slog.New(slog.DiscardHandler)})
+		require.NoError(t, other.voidDocuments(f.Context()))
+		return nil, errors.New("the connection is lost")
+	}
+	f.work()
+	require.Equal(t, signforms.StatusVoid, f.entry("1").Status)
+	f.pass(time.Hour)
+	voids := 0
+	for _, r := range f.srv.Requests() {
+		if r.Operation == signforms.OpVoidDocument {
+			voids++
+		}
+	}
+	require.Equal(t, 1, voids)
 }

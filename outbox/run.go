@@ -393,7 +393,9 @@ func (r *runner) startWalks(ctx context.Context, p plan) time.Duration {
 // dueTemplates finds the templates that are to be walked once in a while, or for their undecided messages. Those without
 // open messages wait for another day.
 func (r *runner) dueTemplates(t *tx, want func(string) *walkTask) {
-	for name, one := range t.templates() {
+	all := t.templates()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		one := all[name]
 		if r.running[walkName+name] || r.after[walkName+name] > r.elapsed() {
 			continue
 		}

@@ -121,8 +121,11 @@ func (w *walk) see(r *signforms.Respondent) {
 		w.known[k.id] = k
 	}
 	k.listed = true
-	if k.message == 0 && len(rivals(w.doubts, r, k.walk)) > 0 {
-		k.record = r
+	if k.message == 0 {
+		for _, d := range rivals(w.doubts, r, k.walk) {
+			k.record = r
+			w.readable = w.readable || shows(r, d.receivers) && r.AddressesReadable()
+		}
 	}
 	if k.state == "" {
 		return

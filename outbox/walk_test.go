@@ -93,6 +93,21 @@ func TestWalk_settles(t *testing.T) {
 	}
 }
 
+// The document of one unknown outcome shows that addresses are readable, and so that the other message has none.
+func TestWalk_firstMessagesOfATemplate(t *testing.T) {
+	eachStore(t, func(f *fixture) {
+		f.lose(1, false)
+		f.add("lost", "ben@example.com")
+		f.pass(2 * time.Minute)
+		f.lose(1, true)
+		f.add("sent", "ann@example.com")
+		f.pass(30 * time.Minute)
+		require.Equal(f, []string{"lost sent", "sent sent"}, f.states())
+		require.NotContains(f, f.told(), "lost undecided")
+		require.Len(f, f.srv.Documents(), 2)
+	})
+}
+
 // Two messages of which nobody could tell the documents apart are not sent at the same time.
 func TestClaim_waitsForTheSameReceivers(t *testing.T) {
 	eachStore(t, func(f *fixture) {
