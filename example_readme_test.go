@@ -85,9 +85,9 @@ func Example_receive() {
 					continue
 				}
 				if err != nil {
-					return err // the event comes again
+					return err // the event is delivered again
 				}
-				document, err := client.Respondents.Get(ctx, string(id)) // the event is a hint: the document tells
+				document, err := client.Respondents.Get(ctx, string(id)) // an event is only a hint
 				if err == nil {
 					fmt.Printf("%q: document %s is %s\n", e.DocumentName, id, document.Status)
 				}
