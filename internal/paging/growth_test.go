@@ -55,6 +55,9 @@ func TestAll_boundOfRequests(t *testing.T) {
 				if a.Total != nil {
 					early = max(early, *a.Total)
 				}
+				if a.Pages != nil {
+					early = max(early, *a.Pages*cmp.Or(w.fixed, min(r.Limit, cmp.Or(w.pageCap, r.Limit))))
+				}
 			}
 			return records, a, err
 		}

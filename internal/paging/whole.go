@@ -213,7 +213,7 @@ func (g *growth) note(a Answer, fresh []int) {
 func (g *growth) exceeds(read *records, r *reports, size, known int) bool {
 	n := read.requests
 	if n <= 20 {
-		g.early = max(g.early, r.standing.total, read.count())
+		g.early = max(g.early, r.standing.total, r.standing.pages, read.count())
 	}
 	if n == 1 {
 		g.first = g.early

@@ -68,6 +68,7 @@ func TestAll_requests(t *testing.T) {
 		{name: "last page full", service: service{report: "total"}, records: 96, limit: 20, moves: nil, want: "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{name: "one full page, and it is another list", service: service{report: "total", extra: -1}, records: 24, limit: 23, moves: moves{2: leave(0, 1, 2, 3)}, want: "1/23 2/21 2/15 whole"},
 		{name: "nothing, capped, long", service: service{report: "nothing", pageCap: 10}, records: 1000, limit: 100, moves: nil, want: "1/100 ... 216 whole"},
+		{name: "totalPages, long", service: service{report: "totalPages"}, records: 10000, limit: 20, moves: nil, want: "1/20 ... 733 whole"},
 		{name: "two pages", service: service{report: "total"}, records: 35, limit: 20, moves: nil, want: "1/20 2/18 whole"},
 		{name: "totalPages", service: service{report: "totalPages"}, records: 95, limit: 20, moves: nil, want: "1/20 2/18 3/17 4/16 4/20 5/19 6/18 whole"},
 		{name: "nothing", service: service{report: "nothing"}, records: 95, limit: 20, moves: nil, want: "1/20 2/18 3/17 4/16 4/20 5/19 6/18 7/18 whole"},
