@@ -113,6 +113,7 @@ type database struct {
 	now      func() time.Time
 	ownClock bool // the stored time is the database's
 	logger   *slog.Logger
+	writing  chan struct{} // SQLite has one writer: those of this process wait here in turn, instead of asking again and again
 }
 
 func (b *database) log(level slog.Level, message string, attrs ...any) {
@@ -186,8 +187,14 @@ func (b *database) transaction(ctx context.Context, conn *sql.Conn, m mode, do f
 	var options *sql.TxOptions
 	if b.d == Postgres {
 		options = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-	} else if m.durable {
-		restore, err := synchronousFull(ctx, conn)
+	} else {
+		select {
+		case b.writing <- struct{}{}:
+			defer func() { <-b.writing }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		restore, err := synchronous(ctx, conn, m.durable)
 		if err != nil {
 			return err
 		}
@@ -235,11 +242,14 @@ func (t *tx) begin(m mode) {
 // advisoryLock is the class of this package's advisory locks: "sfo1".
 const advisoryLock = 0x73666f31
 
-// synchronousFull makes commits of a connection survive a power cut, until restore. The setting is the connection's.
-func synchronousFull(ctx context.Context, conn *sql.Conn) (restore func(), err error) {
+// synchronous makes commits of a connection survive a power cut, until restore. The setting is the connection's.
+func synchronous(ctx context.Context, conn *sql.Conn, durable bool) (restore func(), err error) {
 	const full = 2
-	var before int
-	if err := conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&before); err != nil || before >= full {
+	before := full
+	if durable {
+		err = conn.QueryRowContext(ctx, "PRAGMA synchronous").Scan(&before)
+	}
+	if err != nil || before >= full {
 		return func() {}, err
 	}
 	_, err = conn.ExecContext(ctx, "PRAGMA synchronous = FULL")

@@ -39,8 +39,10 @@ func sqliteSource(path string) string {
 	return "file:" + path + "?" + url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)"}}.Encode()
 }
 
+func (p place) connect() (*sql.DB, error) { return sql.Open(p.driver, p.source) }
+
 func (p place) open(t testing.TB) *sql.DB {
-	db, err := sql.Open(p.driver, p.source)
+	db, err := p.connect()
 	require.NoError(t, err)
 	t.Cleanup(func() { db.Close() })
 	return db

@@ -117,7 +117,7 @@ func Open(ctx context.Context, db *sql.DB, client *signforms.Client, opts *Optio
 		return nil, fmt.Errorf("outbox: Open: %w", err)
 	}
 	start := time.Now()
-	b := &Box{database: database{db: db, box: o.Name, now: o.Now, logger: o.Logger}, client: client, options: o, wake: make(chan struct{}, 1),
+	b := &Box{database: database{db: db, box: o.Name, now: o.Now, logger: o.Logger, writing: make(chan struct{}, 1)}, client: client, options: o, wake: make(chan struct{}, 1),
 		elapsed: func() time.Duration { return time.Since(start) }}
 	if err := b.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("outbox: Open: %w", err)

@@ -40,6 +40,9 @@ var sharedStarted atomic.Pointer[cluster]
 const nobody = 65534
 
 func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		runChild()
+	}
 	code := m.Run()
 	if c := sharedStarted.Load(); c != nil {
 		c.stop()

@@ -20,6 +20,7 @@ const (
 	maxRefused    = 10 // while other messages were sent
 	maxRefusedFor = 24 * time.Hour
 	maxNotSent    = 5
+	maxScanned    = 5000 // for one claim
 )
 
 // claimed is a message whose send is to begin.
@@ -112,7 +113,7 @@ func (b *Box) claim(ctx context.Context, n int) (claims []claimed, first []strin
 		claims, first = nil, nil
 		templates := t.templates()
 		busy := t.load("state = 'sending'")
-		t.scanDue(func(r row) (more bool) {
+		t.scanDue(n, func(r row) (more bool) {
 			walked, known := templates[r.template]
 			switch {
 			case r.sendBefore > 0 && t.now > r.sendBefore:
@@ -133,24 +134,22 @@ func (b *Box) claim(ctx context.Context, n int) (claims []claimed, first []strin
 	return claims, first, err
 }
 
-// scanDue calls do for the pending messages that are due, until it returns false.
-func (t *tx) scanDue(do func(row) (more bool)) {
+// scanDue calls do for the pending messages that are due, until it returns false. It reads n of them, and more if do goes
+// on: messages that wait for others are passed over, but not without end.
+func (t *tx) scanDue(n int, do func(row) (more bool)) {
 	due, id := int64(-1), int64(0)
-	for range claimPages {
-		page := t.load("state = 'pending' AND due <= $2 AND (due, id) > ($3, $4) ORDER BY due, id LIMIT $5"+t.skip(), t.now, due, id, claimPage)
+	for read := 0; read < maxScanned; read, n = read+n, min(2*n, 500) {
+		page := t.load("state = 'pending' AND due <= $2 AND (due, id) > ($3, $4) ORDER BY due, id LIMIT $5"+t.skip(), t.now, due, id, n)
 		for _, r := range page {
 			if due, id = r.due, r.id; !do(r) {
 				return
 			}
 		}
-		if len(page) < claimPage {
+		if len(page) < n {
 			return
 		}
 	}
 }
-
-// Messages that wait for others are passed over, but not without end.
-const claimPage, claimPages = 50, 100
 
 // claim records that an attempt begins.
 func (t *tx) claim(r row, walks int64, timeout time.Duration, service int64) claimed {
