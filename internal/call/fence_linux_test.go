@@ -193,7 +193,7 @@ func sendAndStop(t *testing.T) {
 	require.NoError(t, clienttest.CallOf(t, "Documents.List").Do(t.Context(), c)) // makes a connection
 	var trace httptrace.ClientTrace
 	if moment := os.Getenv(fenceMoment); moment != "" {
-		moments[moment](&trace, sync.OnceFunc(stop))
+		traceEvents[moment](&trace, sync.OnceFunc(stop))
 	}
 	ctx := httptrace.WithClientTrace(t.Context(), &trace)
 	if os.Getenv(fenceCall) != "" {
