@@ -175,6 +175,9 @@ func TestForeignNamesAndPagesAreRefused(t *testing.T) {
 	}
 	status, _ = s.ask(t, http.MethodPost, "/_/api/v1/reset", "Origin", s.BaseURL)
 	require.Equal(t, http.StatusOK, status)
+	const nobody = "/send-reminder?documentId=fdb62a56-0061-40fc-9f41-f3ce0e39c36a"
+	status, _ = s.ask(t, http.MethodPost, nobody, "Origin", "https://app.example", "x-api-key", s.APIKey)
+	require.Equal(t, http.StatusNotFound, status, "a back end passes on the origin of its page")
 }
 
 func TestBeyondLoopbackOnlyTheAPIIsOpen(t *testing.T) {

@@ -40,7 +40,14 @@ func New(o Options) func(http.Handler) http.Handler {
 		control.WriteError(w, &wire.Error{Status: http.StatusForbidden, Code: "origin", Message: "a page of another site may not change anything here"})
 	}))
 	return func(next http.Handler) http.Handler {
-		return safeByDefault(hosts.wrap(origins.Handler(tokens.wrap(next))))
+		people := hosts.wrap(origins.Handler(tokens.wrap(next)))
+		return safeByDefault(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if ForPeople(r.URL.Path) {
+				people.ServeHTTP(w, r)
+			} else {
+				next.ServeHTTP(w, r)
+			}
+		}))
 	}
 }
 
@@ -60,9 +67,9 @@ func safeByDefault(next http.Handler) http.Handler {
 	})
 }
 
-// ForPeople reports whether a path is for browsers. The other paths need no check of the host,
-// because they need a secret or return nothing of value. Containers call them under their own
-// names.
+// ForPeople reports whether a path is for browsers. The other paths need no check of host and origin,
+// because they need a secret that no page has, or return nothing of value. Containers call them under
+// their own names, and back ends pass on the origin of their pages.
 func ForPeople(path string) bool {
 	return strings.HasPrefix(path, "/_/") || strings.HasPrefix(path, "/sign/") || strings.HasPrefix(path, "/form/")
 }

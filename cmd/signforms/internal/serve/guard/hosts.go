@@ -51,7 +51,7 @@ func (c hostCheck) allows(header string) bool {
 
 func (c hostCheck) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ForPeople(r.URL.Path) && !c.allows(r.Host) {
+		if !c.allows(r.Host) {
 			control.WriteError(w, &wire.Error{
 				Status: http.StatusMisdirectedRequest, Code: "host",
 				Message: "the name in the request's Host header is not allowed: start the sandbox with --token, and with that name as --allow-host or in --public-url",
