@@ -26,7 +26,7 @@ const (
 
 // readFormSend fills res. The service returns no id of what it sent, so a text that may report a failure makes the
 // outcome unknown, as for a reminder.
-func (r *run) readFormSend(res *FormSendResult) error {
+func (r *response) readFormSend(res *FormSendResult) error {
 	var w wireAction
 	if err := r.readRecord(&w, nil); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (r *run) readFormSend(res *FormSendResult) error {
 }
 
 // readAction fills w, from an empty response or a JSON string too, and returns the error that rule decides.
-func (r *run) readAction(w *wireAction, rule func(w *wireAction, failed bool) ruling) error {
-	failed, err := w.fill(r.last)
+func (r *response) readAction(w *wireAction, rule func(w *wireAction, failed bool) ruling) error {
+	failed, err := w.fill(r.outcome)
 	switch {
 	case err != nil && failed:
 		return r.failure()
@@ -92,8 +92,8 @@ func (w *wireAction) status() DocumentStatus { return cmp.Or(w.Status, w.Data.St
 
 func (w *wireAction) remindersSent() *int { return cmp.Or(w.RemindersSent, w.Data.RemindersSent) }
 
-// known returns the status as one of the constants, or "" where it is another word, such as "success".
-func (w *wireAction) known() DocumentStatus {
+// knownStatus returns the status as one of the constants, or "" where it is another word, such as "success".
+func (w *wireAction) knownStatus() DocumentStatus {
 	for _, s := range []DocumentStatus{w.Status, w.Data.Status} {
 		s = DocumentStatus(strings.ToUpper(string(s))).normal()
 		if slices.Contains(documentStatuses, s) {
@@ -104,7 +104,7 @@ func (w *wireAction) known() DocumentStatus {
 }
 
 func (w *wireAction) errorText() string {
-	if s := w.known(); s != "" {
+	if s := w.knownStatus(); s != "" {
 		return fmt.Sprintf("the document's status is %s: %s", s, w.message())
 	}
 	return w.message()
@@ -128,7 +128,7 @@ func (w *wireAction) alreadyVoid() bool { return alreadyVoidText.MatchString(w.m
 
 // ruleVoid decides about a void.
 func ruleVoid(w *wireAction, failed bool) ruling {
-	switch s := w.known(); {
+	switch s := w.knownStatus(); {
 	case s == StatusVoid:
 		return wasDone
 	case !s.CanVoid():
@@ -157,7 +157,7 @@ func ruleReminder(w *wireAction, failed bool) ruling {
 	switch {
 	case sent && !failed:
 		return wasDone
-	case !sent && !w.known().CanRemind():
+	case !sent && !w.knownStatus().CanRemind():
 		return wasRefused
 	case failed:
 		return hasFailed

@@ -43,7 +43,7 @@ type Request struct {
 // against mistakes, not disguises: a path that the service reads as the same, such as one with other escapes, is sent.
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error) {
 	var answer []byte
-	_, err := c.caller.perform(ctx, c.caller.requestOf(r, out), func(r *run) (err error) {
+	_, err := c.caller.perform(ctx, c.caller.requestOf(r, out), func(r *response) (err error) {
 		answer, err = r.decoded(out)
 		return err
 	})
@@ -51,18 +51,18 @@ func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error
 }
 
 // decoded decodes the answer into out, unless out is nil or there is nothing to decode, and returns it.
-func (r *run) decoded(out any) ([]byte, error) {
-	if failed, _ := fill(r.last, &struct{}{}); failed {
+func (r *response) decoded(out any) ([]byte, error) {
+	if failed, _ := fill(r.outcome, &struct{}{}); failed {
 		return nil, r.failure()
 	}
-	answer := text(r.last)
+	answer := text(r.outcome)
 	if out == nil || len(answer) == 0 {
-		return r.last.Body, nil
+		return r.outcome.Body, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
 		return nil, r.unreadable(err, nil)
 	}
-	return r.last.Body, nil
+	return r.outcome.Body, nil
 }
 
 // requestOf returns the request of [Client.Do].
@@ -71,12 +71,12 @@ func (c *caller) requestOf(r Request, out any) request {
 		r.Method = http.MethodGet
 	}
 	body, problems := r.check(out)
-	if c.operations[OpRemind].covers(r.Path) {
+	if c.operations[OpRemind].matches(r.Path) {
 		problems.add("Path", "is that of reminders, which need a slot of the budget: use Documents.Remind")
 	}
 	wire := call.Request{Class: call.NotRepeatable, Method: r.Method, URL: c.base + r.Path, ID: uuid.NewString(), Body: body}
 	if r.Method == http.MethodGet {
-		wire.Class, wire.Again = call.Safe, isCutOff
+		wire.Class, wire.RepeatSuccess = call.Safe, isCutOff
 	}
 	if len(r.Query) > 0 {
 		wire.URL += "?" + r.Query.Encode()
@@ -108,8 +108,8 @@ func (r Request) check(out any) (body []byte, problems checks) {
 	return body, problems
 }
 
-// covers reports whether path is the operation's, as it is written.
-func (o operation) covers(path string) bool {
+// matches reports whether path is the operation's, as it is written.
+func (o operation) matches(path string) bool {
 	const anything = "\x00"
 	pattern := regexp.QuoteMeta(placeholder.ReplaceAllString(o.Path, anything))
 	return regexp.MustCompile("^" + strings.ReplaceAll(pattern, anything, "[^/]+") + "$").MatchString(path)
@@ -119,20 +119,20 @@ func (o operation) covers(path string) bool {
 type request struct {
 	method
 	checks
-	in      inputs
-	body    any
-	maxWait time.Duration           // for slots of the reminder budget, as Options.ReminderMaxWait
-	again   func(call.Outcome) bool // as call.Request.Again
-	wire    call.Request            // of Client.Do, which has no inputs
+	in            inputs
+	body          any
+	maxWait       time.Duration           // for slots of the reminder budget, as Options.ReminderMaxWait
+	repeatSuccess func(call.Outcome) bool // as call.Request.RepeatSuccess
+	wire          call.Request            // of Client.Do, which has no inputs
 }
 
-// run is a call that was made.
-type run struct {
+// response is what came back from a call.
+type response struct {
 	request
 	c       *caller
 	class   call.Class
 	id      string
-	last    call.Outcome
+	outcome call.Outcome
 	stopped error // why no further attempt was made: no slot, or the context ended
 }
 
@@ -140,7 +140,7 @@ type run struct {
 var errPanicked = errors.New("the call did not return: a hook or the Transport panicked or ended its goroutine")
 
 // perform makes one call. read reads a response with a status of success and decides what it means.
-func (c *caller) perform(ctx context.Context, req request, read func(*run) error) (*run, error) {
+func (c *caller) perform(ctx context.Context, req request, read func(*response) error) (*response, error) {
 	if err := req.invalid(); err != nil {
 		return nil, err
 	}
@@ -168,9 +168,9 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 	if problem != "" {
 		return call.Request{}, req.refusal("the path set for this operation " + problem)
 	}
-	wire := call.Request{Class: op.class, Method: op.Method, URL: c.base + path, ID: uuid.NewString(), Again: req.again}
+	wire := call.Request{Class: op.class, Method: op.Method, URL: c.base + path, ID: uuid.NewString(), RepeatSuccess: req.repeatSuccess}
 	if op.class == call.Safe {
-		wire.Again = isCutOff
+		wire.RepeatSuccess = isCutOff
 	}
 	if req.op == OpRemind {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
@@ -191,27 +191,27 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 	return wire, nil
 }
 
-// send makes the call. The outcome of the run that it returns is a success.
-func (c *caller) send(ctx context.Context, req request) (*run, error) {
+// send makes the call. The outcome of the response that it returns is a success.
+func (c *caller) send(ctx context.Context, req request) (*response, error) {
 	wire, err := c.wireOf(req)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{request: req, c: c, class: wire.Class, id: wire.ID}
+	r := &response{request: req, c: c, class: wire.Class, id: wire.ID}
 	if hook := c.options.OnAttempt; hook != nil {
 		wire.Attempted = func(ctx context.Context, o call.Outcome) {
 			hook(ctx, Attempt{Operation: r.op, RequestID: r.id, Number: o.Attempts, StatusCode: o.Status, Err: r.attemptErr(o),
 				SlotWait: o.SlotWait, Duration: o.Duration})
 		}
 	}
-	if r.last, err = c.calls.Do(ctx, wire); err != nil {
+	if r.outcome, err = c.calls.Do(ctx, wire); err != nil {
 		return nil, req.refusal(err.Error()) // only a nil context fails here: New has checked the parts of the URL
 	}
-	r.last.Body = bytes.TrimPrefix(r.last.Body, byteOrderMark)
-	if r.last.Stopped != nil {
-		r.stopped = c.stopError(r.last.Stopped, req.name)
+	r.outcome.Body = bytes.TrimPrefix(r.outcome.Body, byteOrderMark)
+	if r.outcome.Stopped != nil {
+		r.stopped = c.stopError(r.outcome.Stopped, req.name)
 	}
-	return r, r.judge()
+	return r, r.statusError()
 }
 
 // invalid returns the error of a call with wrong inputs; nil if there are none.
@@ -229,7 +229,7 @@ func (q request) refusal(problem string) *Error {
 }
 
 // attemptErr is an attempt's error for OnAttempt.
-func (r *run) attemptErr(o call.Outcome) error {
+func (r *response) attemptErr(o call.Outcome) error {
 	if o.Err == nil {
 		return nil
 	}

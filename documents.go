@@ -117,14 +117,14 @@ type VoidResult struct {
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {
 	var answer wireAction
 	req := ref.request(voidDocument)
-	req.again = voidInDoubt
-	run, err := s.c.perform(ctx, req, func(r *run) error {
+	req.repeatSuccess = voidInDoubt
+	resp, err := s.c.perform(ctx, req, func(r *response) error {
 		return r.readAction(&answer, ruleVoid)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &VoidResult{Message: answer.message(), AlreadyVoided: answer.alreadyVoid(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
+	return &VoidResult{Message: answer.message(), AlreadyVoided: answer.alreadyVoid(), RequestID: resp.id, StatusCode: resp.outcome.Status, Raw: resp.outcome.Body}, nil
 }
 
 func (s *DocumentsService) page(ctx context.Context, req request) (*Page[Document], error) {

@@ -186,7 +186,7 @@ func (e *Error) sentinels() []error {
 	switch {
 	case e.kinds != nil || e.StatusCode == 0:
 		return e.kinds
-	case (e.Operation == OpSend || e.Operation == OpRemind) && call.Outcome{Status: e.StatusCode}.MayBeDone():
+	case (e.Operation == OpSend || e.Operation == OpRemind) && call.Outcome{Status: e.StatusCode}.MayBeExecuted():
 		return []error{ErrOutcomeUnknown}
 	}
 	return answerKinds(e.Operation, e.StatusCode, e.Code)

@@ -39,10 +39,10 @@ func (p FormSendParams) request() request {
 //	{"message": "Form sent successfully"}
 func (s *FormsService) Send(ctx context.Context, p FormSendParams) (*FormSendResult, error) {
 	var res FormSendResult
-	run, err := s.c.perform(ctx, p.request(), func(r *run) error { return r.readFormSend(&res) })
+	resp, err := s.c.perform(ctx, p.request(), func(r *response) error { return r.readFormSend(&res) })
 	if err != nil {
 		return nil, err
 	}
-	res.RequestID, res.StatusCode, res.Raw = run.id, run.last.Status, run.last.Body
+	res.RequestID, res.StatusCode, res.Raw = resp.id, resp.outcome.Status, resp.outcome.Body
 	return &res, nil
 }

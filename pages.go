@@ -37,7 +37,7 @@ type Page[T any] struct {
 	// Raw is the response as received.
 	Raw RawResponse `json:"-"`
 
-	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *run, which fmt would print
+	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *response, which fmt would print
 	more    paging.More
 	pages   *int   // totalPages
 	old     string // how old a cache's response is
@@ -59,23 +59,23 @@ type wirePagination struct {
 
 // pageOf lists a page. out is a struct with the records, *items, below the key name, and with page.
 func pageOf[T any](ctx context.Context, c *caller, req request, out any, page *wirePage, name string, items *[]T) (*Page[T], error) {
-	run, err := c.perform(ctx, req, func(r *run) error {
+	resp, err := c.perform(ctx, req, func(r *response) error {
 		return r.readRecord(out, func() string { return page.missingList(name, *items != nil, r) })
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newPage(*items, *page, run), nil
+	return newPage(*items, *page, resp), nil
 }
 
-func newPage[T any](items []T, w wirePage, run *run) *Page[T] {
-	current := run.pageNumber()
-	p := &Page[T]{Items: items, Raw: run.last.Body, errorOf: run.errorOf}
-	p.Time, _ = http.ParseTime(run.last.Header.Get("Date"))
-	if age(run.last) > 0 {
-		p.old = cacheText(run.last)
+func newPage[T any](items []T, w wirePage, resp *response) *Page[T] {
+	current := resp.pageNumber()
+	p := &Page[T]{Items: items, Raw: resp.outcome.Body, errorOf: resp.errorOf}
+	p.Time, _ = http.ParseTime(resp.outcome.Header.Get("Date"))
+	if age(resp.outcome) > 0 {
+		p.old = cacheText(resp.outcome)
 	}
-	if run.c.operations[run.op].IgnoreTotals {
+	if resp.c.operations[resp.op].IgnoreTotals {
 		w = w.withoutTotals()
 	}
 	if f := w.Pagination; f != nil {
@@ -102,7 +102,7 @@ func (w wirePage) withoutTotals() wirePage {
 }
 
 // missingList returns what is wrong when an answer lacks its list; empty when nothing is.
-func (w wirePage) missingList(name string, there bool, r *run) string {
+func (w wirePage) missingList(name string, there bool, r *response) string {
 	if there || w.provesEmpty(name, r) {
 		return ""
 	}
@@ -111,7 +111,7 @@ func (w wirePage) missingList(name string, there bool, r *run) string {
 
 // provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave
 // out an empty list. Others answer an error, or a list under another name, with status 200.
-func (w wirePage) provesEmpty(name string, r *run) bool {
+func (w wirePage) provesEmpty(name string, r *response) bool {
 	page, f := r.pageNumber(), w.Pagination
 	if f == nil {
 		f = &wirePagination{}
@@ -126,7 +126,7 @@ func (w wirePage) provesEmpty(name string, r *run) bool {
 		return true
 	}
 	var fields map[string]json.RawMessage
-	if page == 1 || len(r.last.Body) > 4<<10 || json.Unmarshal(text(r.last), &fields) != nil {
+	if page == 1 || len(r.outcome.Body) > 4<<10 || json.Unmarshal(text(r.outcome), &fields) != nil {
 		return false
 	}
 	for _, key := range append(pageKeys, name) {
@@ -179,9 +179,9 @@ type list[T any] struct {
 // all yields every item once.
 func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		var last *Page[T]
+		var lastPage *Page[T]
 		yielded := 0
-		for step, err := range paging.All(ctx, cmp.Or(l.limit, allLimit), l.answer) {
+		for step, err := range paging.All(ctx, cmp.Or(l.limit, allLimit), l.readPage) {
 			if err != nil {
 				if e, ok := errors.AsType[*Error](err); ok && errors.Is(e, ErrIncomplete) {
 					e.Yielded = yielded
@@ -191,7 +191,7 @@ func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 			}
 			yielded = step.Yielded
 			if step.Page != nil {
-				last = step.Page
+				lastPage = step.Page
 			}
 			for _, i := range step.New {
 				if !yield(&step.Page.Items[i], nil) {
@@ -199,14 +199,14 @@ func (l list[T]) all(ctx context.Context) iter.Seq2[*T, error] {
 				}
 			}
 			if why := likelyCauses[step.State]; why != "" {
-				yield(nil, last.incomplete(step.Yielded, step.Reported, why))
+				yield(nil, lastPage.incomplete(step.Yielded, step.Reported, why))
 			}
 		}
 	}
 }
 
-// answer fetches a page, and returns with it what a walk needs of it.
-func (l list[T]) answer(ctx context.Context, r paging.Request) (*Page[T], paging.Answer, error) {
+// readPage fetches a page, and returns with it what a walk needs of it.
+func (l list[T]) readPage(ctx context.Context, r paging.Request) (*Page[T], paging.Answer, error) {
 	p, err := l.fetch(ctx, r)
 	switch {
 	case err != nil:

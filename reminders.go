@@ -42,14 +42,14 @@ func (s *DocumentsService) remind(ctx context.Context, ref DocumentRef, maxWait 
 	var answer wireAction
 	req := ref.request(sendReminder)
 	req.maxWait = maxWait
-	run, err := s.c.perform(ctx, req, func(r *run) error {
+	resp, err := s.c.perform(ctx, req, func(r *response) error {
 		return r.readAction(&answer, ruleReminder)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &RemindResult{Message: answer.message(), Status: answer.status(),
-		RemindersSent: answer.remindersSent(), RequestID: run.id, StatusCode: run.last.Status, Raw: run.last.Body}, nil
+		RemindersSent: answer.remindersSent(), RequestID: resp.id, StatusCode: resp.outcome.Status, Raw: resp.outcome.Body}, nil
 }
 
 // RemindOutcome is the result for one reference given to RemindAll, or the end of the sequence.

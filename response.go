@@ -23,33 +23,33 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (judge),
+// This file decides what a call means for its caller: why nothing was sent (notSent), what the status says (statusError),
 // what a 2xx says of itself (read; its missing says what it lacks), and whether a list has the record that was asked
 // for (only). A 2xx to a void, a reminder or the send of a form is in actions.go. The known words of a document's status
 // are in types.go. The meaning of a response for Client.Do is in do.go, decoded.
 
-// judge returns the error of a call by its last attempt; nil for a 2xx, of which read decides.
-func (r *run) judge() error {
+// statusError returns the error of a call by its last attempt; nil for a 2xx, of which read decides.
+func (r *response) statusError() error {
 	switch {
-	case r.last.Attempts == 0:
+	case r.outcome.Attempts == 0:
 		return r.notSent()
-	case r.last.Status == 0 || r.last.Err != nil:
-		text := r.last.NoAnswerText(r.c.options.AttemptTimeout)
-		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](r.last.Err); untrusted {
+	case r.outcome.Status == 0 || r.outcome.Err != nil:
+		text := r.outcome.NoAnswerText(r.c.options.AttemptTimeout)
+		if _, untrusted := errors.AsType[*tls.CertificateVerificationError](r.outcome.Err); untrusted {
 			return r.newError("", text, ErrBadResponse)
 		}
 		return r.newError("", text)
-	case r.last.Status/100 == 3:
+	case r.outcome.Status/100 == 3:
 		return r.newError("", "redirected, which is never followed: correct the base URL or the endpoint")
-	case r.last.Status/100 != 2:
-		code, message := reason(r.last)
-		switch isRefusal := r.last.Status/100 == 4 && !slices.Contains(gatewayStatuses, r.last.Status); {
-		case isRefusal && isForeign(r.last) && r.class == call.NotRepeatable && slices.Contains(errorPageStatuses, r.last.Status):
+	case r.outcome.Status/100 != 2:
+		code, message := reason(r.outcome)
+		switch isRefusal := r.outcome.Status/100 == 4 && !slices.Contains(gatewayStatuses, r.outcome.Status); {
+		case isRefusal && isForeign(r.outcome) && r.class == call.NotRepeatable && slices.Contains(errorPageStatuses, r.outcome.Status):
 			return r.newError(code, message, ErrOutcomeUnknown)
-		case isRefusal && isForeign(r.last):
+		case isRefusal && isForeign(r.outcome):
 			return r.newError(code, message, ErrBadResponse)
-		case isRefusal && r.class == call.Safe && age(r.last) > 0:
-			return r.newError(code, cacheText(r.last)+message, ErrUnavailable)
+		case isRefusal && r.class == call.Safe && age(r.outcome) > 0:
+			return r.newError(code, cacheText(r.outcome)+message, ErrUnavailable)
 		}
 		return r.newError(code, message)
 	}
@@ -103,8 +103,8 @@ func cacheText(o call.Outcome) string {
 }
 
 // readRecord fills out, which the response must have whole. missing returns what out lacks; empty if it lacks nothing.
-func (r *run) readRecord(out any, missing func() string) error {
-	failed, err := fill(r.last, out)
+func (r *response) readRecord(out any, missing func() string) error {
+	failed, err := fill(r.outcome, out)
 	if failed {
 		return r.failure()
 	}
@@ -112,8 +112,8 @@ func (r *run) readRecord(out any, missing func() string) error {
 }
 
 // readSend fills res. If it has an id, the document was created, whatever else the response reports.
-func (r *run) readSend(res *TemplateSendResult) error {
-	failed, err := fill(r.last, res)
+func (r *response) readSend(res *TemplateSendResult) error {
+	failed, err := fill(r.outcome, res)
 	if failed && (err != nil || res.missing() != "") {
 		return r.failure()
 	}
@@ -198,24 +198,24 @@ func reason(o call.Outcome) (code, message string) {
 
 // newError describes the last attempt. The outcome of a send or reminder is unknown unless nothing was written, or the
 // status is a 4xx other than 408 and 499. kinds replace the kinds of the status, unless the outcome is unknown.
-func (r *run) newError(code, message string, kinds ...error) *Error {
+func (r *response) newError(code, message string, kinds ...error) *Error {
 	e := &Error{
-		Call: r.name, Operation: r.op, StatusCode: r.last.Status, Code: call.CleanCode(code, r.c.calls.Key),
-		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.last.Attempts, Body: r.last.Body,
-		cause: errors.Join(r.stopped, r.last.Err),
+		Call: r.name, Operation: r.op, StatusCode: r.outcome.Status, Code: call.CleanCode(code, r.c.calls.Key),
+		Message: call.CleanText(message, r.c.calls.Key), RequestID: r.id, Attempts: r.outcome.Attempts, Body: r.outcome.Body,
+		cause: errors.Join(r.stopped, r.outcome.Err),
 	}
 	if len(e.Body) > call.MaxError {
 		e.Body = bytes.Clone(e.Body[:call.MaxError]) // the rest can be collected
 	}
-	e.RetryAfter, _ = call.RetryAfter(r.last.Header)
+	e.RetryAfter, _ = call.RetryAfter(r.outcome.Header)
 	if local := (*Error)(nil); errors.As(r.stopped, &local) && local.assumed == 0 {
 		e.RetryAfter = max(e.RetryAfter, local.RetryAfter)
 	}
 	if e.kinds = kinds; kinds == nil {
-		e.kinds = answerKinds(r.op, r.last.Status, code)
+		e.kinds = answerKinds(r.op, r.outcome.Status, code)
 	}
-	e.page = isPage(r.last)
-	if r.class == call.NotRepeatable && r.last.MayBeDone() {
+	e.page = isPage(r.outcome)
+	if r.class == call.NotRepeatable && r.outcome.MayBeExecuted() {
 		e.kinds = []error{ErrOutcomeUnknown}
 	}
 	return e.assumeWait()
@@ -235,8 +235,8 @@ func (e *Error) assumeWait() *Error {
 }
 
 // failure is the error of a 2xx that reports a failure.
-func (r *run) failure() error {
-	code, message := reason(r.last)
+func (r *response) failure() error {
+	code, message := reason(r.outcome)
 	e := r.newError(code, message)
 	if e.Message == "" || e.Message == "OK" {
 		e.Message = "the answer says that it failed"
@@ -246,19 +246,19 @@ func (r *run) failure() error {
 
 // unreadable is the error of a 2xx that cannot be read, because of err, or lacks what it must have. It is nil if neither
 // is so.
-func (r *run) unreadable(err error, missing func() string) error {
+func (r *response) unreadable(err error, missing func() string) error {
 	why, kind := "", ErrBadResponse
 	switch {
 	case err == nil:
 		if missing != nil {
 			why = missing()
 		}
-	case isCutOff(r.last):
+	case isCutOff(r.outcome):
 		why, kind = "its JSON is cut off", ErrUnavailable
-	case errors.Is(err, jsonfill.ErrTooMuch), len(text(r.last)) == 0:
+	case errors.Is(err, jsonfill.ErrTooMuch), len(text(r.outcome)) == 0:
 		why, kind = err.Error(), ErrUnavailable
-	case isPage(r.last):
-		why = pageText(r.last) + ": check the base URL"
+	case isPage(r.outcome):
+		why = pageText(r.outcome) + ": check the base URL"
 	case errors.Is(err, jsonfill.ErrNotObject):
 		why = "it is not a JSON object: check the base URL"
 	default:
@@ -271,7 +271,7 @@ func (r *run) unreadable(err error, missing func() string) error {
 }
 
 // errorOf is an error of a kind about an answer that could be read.
-func (r *run) errorOf(kind error, message string) *Error {
+func (r *response) errorOf(kind error, message string) *Error {
 	e := r.newError("", message)
 	e.kinds = []error{kind}
 	if e.assumed > 0 { // for the kinds of the status
@@ -303,7 +303,7 @@ func only[T any](p *Page[T], err error, id string, idOf func(*T) string) (*T, er
 }
 
 // notSent is the error of a call that made no attempt.
-func (r *run) notSent() error {
+func (r *response) notSent() error {
 	if e := (*Error)(nil); errors.As(r.stopped, &e) {
 		return e
 	}

@@ -192,11 +192,11 @@ func (s *TemplatesService) Send(ctx context.Context, p TemplateSendParams) (*Tem
 		body.PDFData = "data:application/pdf;base64," + base64.StdEncoding.EncodeToString(p.PDF)
 	}
 	var res TemplateSendResult
-	run, err := s.c.perform(ctx, body.request(), func(r *run) error { return r.readSend(&res) })
+	resp, err := s.c.perform(ctx, body.request(), func(r *response) error { return r.readSend(&res) })
 	if err != nil {
 		return nil, err
 	}
-	res.RequestID, res.StatusCode, res.Raw = run.id, run.last.Status, run.last.Body
+	res.RequestID, res.StatusCode, res.Raw = resp.id, resp.outcome.Status, resp.outcome.Body
 	res.TemplateID = templateID(res.TemplateID, p.TemplateID)
 	res.Status = res.Status.normal()
 	return &res, nil

@@ -50,8 +50,8 @@ type Request struct {
 	// long as the context allows.
 	Budget  *reminderlimit.Budget
 	MaxWait time.Duration
-	// Again reports whether a success is repeated like a 5xx. nil means never.
-	Again func(Outcome) bool
+	// RepeatSuccess reports whether a success is repeated like a 5xx. nil means never.
+	RepeatSuccess func(Outcome) bool
 	// Attempted is called after each attempt, with the call's context. nil means no call.
 	Attempted func(context.Context, Outcome)
 }
@@ -82,14 +82,14 @@ func (o Outcome) Success() bool { return o.Status/100 == 2 && o.Err == nil }
 // statusClientClosed is the status that proxies such as nginx report if a request was cancelled.
 const statusClientClosed = 499
 
-// MayBeDone reports whether the service may have executed a request although no readable success
+// MayBeExecuted reports whether the service may have executed a request although no readable success
 // was received. A gateway responds with a 5xx after its own time-out, while the service may still
 // be executing the request.
 //
 // A 4xx response rules out that the request was executed. The exceptions are 408 and 499, which a
 // proxy returns after it has cancelled a request that the service already has. Without a response,
 // only the proof of a writeTrace rules it out.
-func (o Outcome) MayBeDone() bool {
+func (o Outcome) MayBeExecuted() bool {
 	refused := o.Status/100 == 4 && o.Status != http.StatusRequestTimeout && o.Status != statusClientClosed
 	return !refused && !o.unaccepted
 }
@@ -102,7 +102,7 @@ type Client struct {
 
 // New returns a client. go-retryablehttp loops over the attempts, and the functions passed to it
 // are the policy. Its transport is attempts, which makes an attempt and stores the outcome in the
-// run of the call.
+// callState of the call.
 func New(s Settings) *Client {
 	c := &Client{Settings: s}
 	c.loop.HTTPClient = &http.Client{
@@ -115,12 +115,12 @@ func New(s Settings) *Client {
 	return c
 }
 
-// run is the state of a call. The context of the call's requests has the run as the value of
-// runKey.
-type run struct {
+// callState is what a call has so far. The context of the call's requests has it as the value of
+// stateKey.
+type callState struct {
 	*Client
 	Request
-	last     Outcome
+	outcome  Outcome
 	slotWait time.Duration // spent waiting for slots, all attempts together
 	// closingFailed is true if the last response was 429 and the store could not close the budget.
 	// Nothing would then delay a further attempt.
@@ -128,28 +128,28 @@ type run struct {
 	wait          time.Duration // before the next attempt
 }
 
-type runKey struct{}
+type stateKey struct{}
 
 // Do makes a call. It returns an error if no HTTP request can be made from request. The outcome
 // never contains an error of net/http's Client, because such an error quotes a Location that cannot
 // be parsed.
 func (c *Client) Do(ctx context.Context, request Request) (Outcome, error) {
-	r := &run{Client: c, Request: request}
-	first, err := http.NewRequestWithContext(ctx, r.Method, r.URL, nil)
+	s := &callState{Client: c, Request: request}
+	first, err := http.NewRequestWithContext(ctx, s.Method, s.URL, nil)
 	if err != nil {
 		return Outcome{}, err
 	}
 	// Backoff gets no context, so it must belong to the call. A Client cannot be copied as a whole.
 	loop := retryablehttp.Client{
 		HTTPClient: c.loop.HTTPClient, RetryMax: c.loop.RetryMax, CheckRetry: c.loop.CheckRetry, ErrorHandler: c.loop.ErrorHandler,
-		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return r.wait },
+		Backoff: func(time.Duration, time.Duration, int, *http.Response) time.Duration { return s.wait },
 	}
-	_, err = loop.Do(&retryablehttp.Request{Request: first.WithContext(context.WithValue(ctx, runKey{}, r))})
+	_, err = loop.Do(&retryablehttp.Request{Request: first.WithContext(context.WithValue(ctx, stateKey{}, s))})
 	if err != nil && ctx.Err() != nil {
-		r.last.Stopped = ctx.Err() // the context may have ended between attempts; the last outcome does not show that
+		s.outcome.Stopped = ctx.Err() // the context may have ended between attempts; the last outcome does not show that
 	}
-	out := r.last
-	r.last = Outcome{} // a stopped timer may keep the contexts of attempts, and with them r, until their deadlines
+	out := s.outcome
+	s.outcome = Outcome{} // a stopped timer may keep the contexts of attempts, and with them s, until their deadlines
 	return out, nil
 }
 
@@ -161,51 +161,51 @@ type attempts struct{}
 // response and settles the slot.
 func (attempts) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	r := ctx.Value(runKey{}).(*run)
-	if r.last.Stopped = ctx.Err(); r.last.Stopped != nil {
-		return nil, r.last.Stopped
+	s := ctx.Value(stateKey{}).(*callState)
+	if s.outcome.Stopped = ctx.Err(); s.outcome.Stopped != nil {
+		return nil, s.outcome.Stopped
 	}
 	start := time.Now()
 	var slot reminderlimit.Slot
-	if r.Budget != nil {
+	if s.Budget != nil {
 		var err error
-		if slot, err = r.Budget.Take(ctx, r.MaxWait, r.slotWait); err != nil {
-			r.last.Stopped = err
+		if slot, err = s.Budget.Take(ctx, s.MaxWait, s.slotWait); err != nil {
+			s.outcome.Stopped = err
 			return nil, err
 		}
-		r.slotWait += slot.Waited
+		s.slotWait += slot.Waited
 		start = slot.At // otherwise a slow store or a stalled process could make the attempt last longer than its slot
 	}
-	number := r.last.Attempts + 1
+	number := s.outcome.Attempts + 1
 	var response *http.Response
-	r.last, response = r.attempt(req, start.Add(r.AttemptTimeout))
-	r.last.Attempts, r.last.SlotWait = number, slot.Waited
-	if r.Budget != nil {
-		r.settle(ctx, slot)
+	s.outcome, response = s.attempt(req, start.Add(s.AttemptTimeout))
+	s.outcome.Attempts, s.outcome.SlotWait = number, slot.Waited
+	if s.Budget != nil {
+		s.settle(ctx, slot)
 	}
-	r.last.Duration = time.Since(start)
-	if r.Attempted != nil {
-		r.Attempted(ctx, r.last)
+	s.outcome.Duration = time.Since(start)
+	if s.Attempted != nil {
+		s.Attempted(ctx, s.outcome)
 	}
-	if r.last.Err != nil {
-		return nil, r.last.Err
+	if s.outcome.Err != nil {
+		return nil, s.outcome.Err
 	}
 	return response, nil
 }
 
 // settle frees or extends the slot according to the last outcome. After a 429 it also blocks the
 // budget.
-func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
-	r.closingFailed = r.last.Status == http.StatusTooManyRequests &&
-		r.Budget.Block(ctx, reminderlimit.ClosedFor(RetryAfter(r.last.Header))) != nil
+func (s *callState) settle(ctx context.Context, slot reminderlimit.Slot) {
+	s.closingFailed = s.outcome.Status == http.StatusTooManyRequests &&
+		s.Budget.Block(ctx, reminderlimit.ClosedFor(RetryAfter(s.outcome.Header))) != nil
 	keep := reminderlimit.Answered
 	switch {
-	case r.last.unaccepted:
+	case s.outcome.unaccepted:
 		keep = 0
-	case r.last.MayBeDone() && !r.last.Success(): // no response, or a response that a gateway may have sent before the request arrived
+	case s.outcome.MayBeExecuted() && !s.outcome.Success(): // no response, or a response that a gateway may have sent before the request arrived
 		keep = reminderlimit.Unanswered
 	}
-	r.Budget.Settle(ctx, slot, keep)
+	s.Budget.Settle(ctx, slot, keep)
 }
 
 // attempt sends the request once and reads the whole response, all before the deadline.
@@ -214,25 +214,25 @@ func (r *run) settle(ctx context.Context, slot reminderlimit.Slot) {
 // after a lost connection (HTTP/1.1), and after a reset stream or a GOAWAY (HTTP/2). checkRetry
 // does not see these repetitions. net/http never repeats a request whose body it cannot rewind, so
 // a body here has no GetBody. net/http may repeat a request without a body; see writeTrace.
-func (r *run) attempt(req *http.Request, deadline time.Time) (out Outcome, response *http.Response) {
+func (s *callState) attempt(req *http.Request, deadline time.Time) (out Outcome, response *http.Response) {
 	call := req.Context()
 	ctx, cancel := context.WithDeadline(call, deadline)
 	defer cancel()
 	out = Outcome{Err: ctx.Err(), unaccepted: true} // a slow limit store may have used up the attempt's time
 	if out.Err == nil {
-		trace := &writeTrace{most: 1, cancel: cancel, copied: r.Body == nil}
+		trace := &writeTrace{most: 1, cancel: cancel, copied: s.Body == nil}
 		trace.deadline, _ = ctx.Deadline()
 		req = req.WithContext(trace.context(ctx))
-		req.Header = r.header()
-		if r.Body != nil {
+		req.Header = s.header()
+		if s.Body != nil {
 			trace.bodyRead = make(chan struct{})
-			req.Body, req.ContentLength = &fencedBody{bytes.NewReader(r.Body), trace}, int64(len(r.Body))
+			req.Body, req.ContentLength = &fencedBody{bytes.NewReader(s.Body), trace}, int64(len(s.Body))
 		}
-		if r.Class == Safe && r.Method == http.MethodGet {
+		if s.Class == Safe && s.Method == http.MethodGet {
 			trace.most = maxReads
 		}
-		out, response = r.exchange(req)
-		out = trace.judge(ctx, out)
+		out, response = s.exchange(req)
+		out = trace.addEvidence(ctx, out)
 	}
 	if out.Err != nil {
 		out.timedOut = errors.Is(ctx.Err(), context.DeadlineExceeded) && call.Err() == nil

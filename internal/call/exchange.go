@@ -21,30 +21,30 @@ const (
 
 // header makes a header for each attempt, because a transport may add to the header and may still
 // read it after it has returned.
-func (r *run) header() http.Header {
-	values := []string{"application/json", r.UserAgent, r.Key.Reveal(), r.ID}
+func (s *callState) header() http.Header {
+	values := []string{"application/json", s.UserAgent, s.Key.Reveal(), s.ID}
 	h := http.Header{
 		"Accept":       values[0:1:1],
 		"User-Agent":   values[1:2:2],
 		"X-Api-Key":    values[2:3:3],
 		"X-Request-Id": values[3:4:4], // not documented by the service, which may ignore it
 	}
-	if r.Body != nil {
+	if s.Body != nil {
 		h["Content-Type"] = []string{"application/json"}
 	}
-	if r.Class == Safe {
+	if s.Class == Safe {
 		h["Cache-Control"] = []string{"no-cache"}
 	}
-	if r.WorkspaceID != "" {
-		h["Workspaceid"] = []string{r.WorkspaceID}
+	if s.WorkspaceID != "" {
+		h["Workspaceid"] = []string{s.WorkspaceID}
 	}
 	return h
 }
 
 // exchange passes the request to the transport and reads the response. The returned response has an
 // empty body.
-func (r *run) exchange(req *http.Request) (Outcome, *http.Response) {
-	transport := r.Transport
+func (s *callState) exchange(req *http.Request) (Outcome, *http.Response) {
+	transport := s.Transport
 	if transport == nil {
 		transport = http.DefaultTransport
 	}

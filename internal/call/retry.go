@@ -53,17 +53,17 @@ func (o Outcome) retriable(class Class) bool {
 // outcome of the last attempt and ignores its arguments: the response has been read already, and an
 // error of net/http's Client may quote the URL.
 //
-// A success is repeated if Request.Again returns true, as for a void whose response does not show
+// A success is repeated if Request.RepeatSuccess returns true, as for a void whose response does not show
 // that the document is void.
 func checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-	r := ctx.Value(runKey{}).(*run)
-	again := r.last.Success() && r.Again != nil && r.Again(r.last)
-	if r.last.Stopped != nil || r.closingFailed || !again && !r.last.retriable(r.Class) {
+	s := ctx.Value(stateKey{}).(*callState)
+	repeat := s.outcome.Success() && s.RepeatSuccess != nil && s.RepeatSuccess(s.outcome)
+	if s.outcome.Stopped != nil || s.closingFailed || !repeat && !s.outcome.retriable(s.Class) {
 		return false, nil
 	}
-	r.wait = r.nextWait()
+	s.wait = s.nextWait()
 	deadline, ok := ctx.Deadline()
-	return r.wait <= r.RetryWaitMax && (!ok || time.Until(deadline) > r.wait), nil
+	return s.wait <= s.RetryWaitMax && (!ok || time.Until(deadline) > s.wait), nil
 }
 
 // nextWait returns how long to wait before the next attempt. The wait is the Retry-After of the
@@ -73,19 +73,19 @@ func checkRetry(ctx context.Context, _ *http.Response, _ error) (bool, error) {
 // A 429 response to a reminder has closed the budget. The next attempt then waits for a slot, at
 // most Request.MaxWait. By default MaxWait is 0, and the call ends with the 429 unless its
 // Retry-After is 0.
-func (r *run) nextWait() time.Duration {
-	least, most := r.RetryWaitMin/2, r.RetryWaitMax
-	if r.Budget != nil && r.last.Status == http.StatusTooManyRequests {
-		if reminderlimit.ClosedFor(RetryAfter(r.last.Header)) >= least {
+func (s *callState) nextWait() time.Duration {
+	least, most := s.RetryWaitMin/2, s.RetryWaitMax
+	if s.Budget != nil && s.outcome.Status == http.StatusTooManyRequests {
+		if reminderlimit.ClosedFor(RetryAfter(s.outcome.Header)) >= least {
 			return 0
 		}
 		return least
 	}
-	if d, ok := RetryAfter(r.last.Header); ok {
+	if d, ok := RetryAfter(s.outcome.Header); ok {
 		return max(d, least)
 	}
-	ceiling := r.RetryWaitMin
-	for i := 1; i < r.last.Attempts; i++ {
+	ceiling := s.RetryWaitMin
+	for i := 1; i < s.outcome.Attempts; i++ {
 		ceiling += min(ceiling, most-ceiling) // doubles without overflow
 	}
 	return least + rand.N(ceiling-least)

@@ -95,7 +95,7 @@ const bodyTime = 100 * time.Millisecond
 func (t *writeTrace) foundConn(info httptrace.GotConnInfo) {
 	onNetwork := info.Conn != nil && info.Conn.RemoteAddr() != nil
 	t.mu.Lock()
-	first, late, again := !t.connFree && t.headers == 0, onNetwork && t.late(), onNetwork && t.sent >= t.most
+	first, late, tooOften := !t.connFree && t.headers == 0, onNetwork && t.late(), onNetwork && t.sent >= t.most
 	t.gotConn, t.connFree, t.shut = true, onNetwork, t.shut || late && first
 	http2 := t.http2
 	t.mu.Unlock()
@@ -103,7 +103,7 @@ func (t *writeTrace) foundConn(info httptrace.GotConnInfo) {
 	switch {
 	case late:
 		why = errLate
-	case !again:
+	case !tooOften:
 		return
 	case t.most > 1:
 		why = errReadTooOften
@@ -191,7 +191,7 @@ const goAwayText = "http2: Transport: cannot retry err [http2: Transport receive
 // bodyAdvice is the end of some errors of net/http. It addresses the code that made the request.
 const bodyAdvice = "; define Request.GetBody to avoid this error"
 
-// judge adds the results of the trace to an outcome. ctx is the context of the attempt.
+// addEvidence adds the results of the trace to an outcome. ctx is the context of the attempt.
 //
 // There are two proofs that the service did not accept the request:
 //
@@ -203,7 +203,7 @@ const bodyAdvice = "; define Request.GetBody to avoid this error"
 // Two cases prove nothing. If a context stopped the transport after it got a connection, its write
 // loop may still run. If the transport may have a copy of the request, it may have sent the copy
 // without a trace.
-func (t *writeTrace) judge(ctx context.Context, out Outcome) Outcome {
+func (t *writeTrace) addEvidence(ctx context.Context, out Outcome) Outcome {
 	if out.Err == nil {
 		return out
 	}

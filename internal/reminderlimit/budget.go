@@ -38,8 +38,8 @@ const (
 
 // ClosedFor returns how long a 429 closes the budget: for its Retry-After, or for Window if it has
 // none.
-func ClosedFor(retryAfter time.Duration, told bool) time.Duration {
-	if !told {
+func ClosedFor(retryAfter time.Duration, reported bool) time.Duration {
+	if !reported {
 		return Window
 	}
 	return retryAfter
@@ -102,7 +102,7 @@ func (b *Budget) Take(ctx context.Context, maxWait, waited time.Duration) (Slot,
 
 // step returns a slot, or how long the caller sleeps if nothing wakes it.
 func (b *Budget) step(ctx context.Context, c *caller) (Slot, time.Duration, error) {
-	first, err := b.lines.look(b.id, c)
+	first, err := b.lines.isFirst(b.id, c)
 	switch {
 	case err != nil:
 		return Slot{}, 0, err
@@ -126,7 +126,7 @@ func (b *Budget) take(ctx context.Context, c *caller) (Slot, time.Duration, erro
 		wait time.Duration
 	}
 	s := Slot{At: time.Now()}
-	got, err := ask(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (t taken, err error) {
+	got, err := callStore(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (t taken, err error) {
 		t.id, t.wait, err = b.id.store.Take(ctx, b.id.key, Limit, b.hold)
 		return t, err
 	}, func(late taken) { b.giveBack(ctx, late.id) })
@@ -138,7 +138,7 @@ func (b *Budget) take(ctx context.Context, c *caller) (Slot, time.Duration, erro
 		return Slot{}, 0, &StoreError{err}
 	case got.wait > 0:
 		at := s.At.Add(got.wait)
-		b.lines.told(b.id, at)
+		b.lines.setFreesAt(b.id, at)
 		return Slot{}, min(max(got.wait, time.Millisecond), recheck), c.refuse(at)
 	case got.id == "":
 		return Slot{}, 0, &StoreError{errNothing}
@@ -161,14 +161,14 @@ func (b *Budget) giveBack(ctx context.Context, id string) {
 // endGrace, and the call of the store continues in the background. The error of the store is
 // dropped: if the store does not get the call, the hold expires by itself.
 func (b *Budget) Settle(ctx context.Context, s Slot, keep time.Duration) {
-	_ = b.tell(ctx, func(ctx context.Context) error {
+	_ = b.update(ctx, func(ctx context.Context) error {
 		return b.id.store.Settle(ctx, b.id.key, s.id, keep)
 	})
 }
 
 // Block prevents the key from giving slots for d from now. It never shortens an earlier block.
 func (b *Budget) Block(ctx context.Context, d time.Duration) error {
-	return b.tell(ctx, func(ctx context.Context) error {
+	return b.update(ctx, func(ctx context.Context) error {
 		return b.id.store.Block(ctx, b.id.key, d)
 	})
 }

@@ -96,16 +96,16 @@ func (l *Lines) join(key lineKey, c *caller) error {
 		l.m[key] = own
 	}
 	own.callers = append(own.callers, c)
-	own.judge(len(own.callers) - 1)
+	own.rejectLate(len(own.callers) - 1)
 	if c.err != nil {
 		own.callers = own.callers[:len(own.callers)-1]
 	}
 	return c.err
 }
 
-// judge fails every caller, from the given index on, whose slot would come too late. Each window
+// rejectLate fails every caller, from the given index on, whose slot would come too late. Each window
 // frees Limit slots, and the first of them frees at freesAt.
-func (own *line) judge(from int) {
+func (own *line) rejectLate(from int) {
 	at := own.freesAt
 	if now := time.Now(); at.Before(now) {
 		at = now
@@ -132,20 +132,20 @@ func (l *Lines) leave(key lineKey, c *caller) {
 	}
 }
 
-// look reports whether a caller is the first of its line, or returns why it must leave.
-func (l *Lines) look(key lineKey, c *caller) (first bool, err error) {
+// isFirst reports whether a caller is the first of its line, or returns why it must leave.
+func (l *Lines) isFirst(key lineKey, c *caller) (first bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.m[key].callers[0] == c, c.err
 }
 
-// told stores when the next slot frees, as the store reported to the first caller of the line. The
+// setFreesAt stores when the next slot frees, as the store reported to the first caller of the line. The
 // first caller has not left yet.
-func (l *Lines) told(key lineKey, freesAt time.Time) {
+func (l *Lines) setFreesAt(key lineKey, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.m[key].freesAt = freesAt
-	l.m[key].judge(1)
+	l.m[key].freesAt = at
+	l.m[key].rejectLate(1)
 }
 
 // failRest makes all callers after the first leave with err, because the store does not return.

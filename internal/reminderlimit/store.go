@@ -30,10 +30,10 @@ var (
 	errGone        = errors.New("a method ended its goroutine")
 )
 
-// ask calls fn with own as the parent context, for at most storeTimeout. It returns endGrace after
+// callStore calls fn with own as the parent context, for at most storeTimeout. It returns endGrace after
 // ctx or storeTimeout has ended, even if fn has not returned. fn still runs to its end, and late
 // gets its result. A panic of fn becomes an error, because the store may have taken a slot.
-func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
+func callStore[T any](ctx, own context.Context, fn func(context.Context) (T, error), late func(T)) (answer T, err error) {
 	own, cancel := context.WithTimeout(own, storeTimeout)
 	done, gone := make(chan struct{}), make(chan struct{})
 	returned, failed := answer, errGone
@@ -69,10 +69,10 @@ func ask[T any](ctx, own context.Context, fn func(context.Context) (T, error), l
 	return answer, errNotReturned
 }
 
-// tell runs fn to its end, but returns at most endGrace after ctx has ended. When fn has returned,
+// update runs fn to its end, but returns at most endGrace after ctx has ended. When fn has returned,
 // the first caller in line asks the store again.
-func (b *Budget) tell(ctx context.Context, fn func(context.Context) error) error {
-	_, err := ask(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
+func (b *Budget) update(ctx context.Context, fn func(context.Context) error) error {
+	_, err := callStore(ctx, context.WithoutCancel(ctx), func(ctx context.Context) (struct{}, error) {
 		err := fn(ctx)
 		b.lines.wakeFirst(b.id)
 		return struct{}{}, err
@@ -83,7 +83,7 @@ func (b *Budget) tell(ctx context.Context, fn func(context.Context) error) error
 // Peek returns the time until each of Limit slots is free, soonest first. Its error is a
 // [*StoreError], or ctx's error if ctx ends first.
 func (b *Budget) Peek(ctx context.Context) ([]time.Duration, error) {
-	frees, err := ask(ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
+	frees, err := callStore(ctx, ctx, func(ctx context.Context) ([]time.Duration, error) {
 		return b.id.store.Peek(ctx, b.id.key, Limit)
 	}, func([]time.Duration) {})
 	switch {
