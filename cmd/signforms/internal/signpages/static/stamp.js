@@ -27,7 +27,7 @@ export function fit(text, w, h, width) {
 	let lines, size;
 	for (size of textSizes(h)) {
 		lines = wrap(text, w / size, width);
-		if (lines.length * size * leading <= h + 0.01 && lines.every((line) => width(line) <= w / size)) return { lines, size, fits: true };
+		if (lines.length * size * leading <= h + 0.01 && lines.every((line) => width(line) <= w / size + 0.01)) return { lines, size, fits: true };
 	}
 	return { lines, size, fits: false };
 }
@@ -46,15 +46,26 @@ export function fitting(text, w, h, width) {
 
 function wrap(text, w, width) {
 	const lines = [""];
+	let used = 0; // of the last line
+	const add = (part, wide) => {
+		lines[lines.length - 1] += part;
+		used += wide;
+	};
+	const next = () => {
+		lines.push("");
+		used = 0;
+	};
 	for (const word of text.split(/(?= )|(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])/u)) {
-		if (width(lines.at(-1) + word) <= w) {
-			lines[lines.length - 1] += word;
+		const wide = width(word);
+		if (used + wide <= w) {
+			add(word, wide);
 			continue;
 		}
-		if (lines.at(-1).trim()) lines.push("");
+		if (lines.at(-1).trim()) next();
 		for (const character of word.trimStart()) {
-			if (lines.at(-1) && width(lines.at(-1) + character) > w) lines.push("");
-			lines[lines.length - 1] += character;
+			const wide = width(character);
+			if (lines.at(-1) && used + wide > w) next();
+			add(character, wide);
 		}
 	}
 	return lines.map((line) => line.trim());
