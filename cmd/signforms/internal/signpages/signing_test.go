@@ -336,13 +336,17 @@ func TestFormIsFilledIn(t *testing.T) {
 	p.Click("[name=q2][value=green]")
 	p.Set("#q3", "2020-02-29")
 	p.Click("#q4")
+	p.Set("#email", "zoe@example.com")
+	p.Go(link) // what was entered is kept in the tab until it is sent
+	p.Wait("document.querySelector('#email').value === 'zoe@example.com'")
 	p.Click("button.main")
 	p.WaitText("Thank you.")
+	p.Wait("sessionStorage.length === 0")
 	f, _, ok := service.FormLink(path.Base(link))
 	require.True(t, ok)
 	responses := service.Responses(f.ID)
 	require.Len(t, responses, 1)
-	require.Equal(t, "ann@example.com", responses[0].RespondentEmail)
+	require.Equal(t, "zoe@example.com", responses[0].RespondentEmail)
 	require.Equal(t, []refserver.Answer{
 		{Question: "Name?", Answer: "Ann"}, {Question: "Tell us more", Answer: "two\r\nlines"}, {Question: "Colour?", Answer: "green"},
 		{Question: "Since when?", Answer: "2020-02-29"}, {Question: "Agreed?", Answer: "true"},

@@ -13,6 +13,18 @@ const mark = (input) => input.type === "date" && input.classList.toggle("blank",
 document.querySelectorAll("input").forEach(mark);
 for (const event of ["input", "change"]) document.addEventListener(event, ({ target }) => mark(target));
 
+// Browsers do not say that an input is full. The next edit takes the words away.
+document.addEventListener("paste", ({ target, clipboardData }) => {
+	const room = target.maxLength - target.value?.length + target.selectionEnd - target.selectionStart;
+	const { length } = clipboardData.getData("text");
+	if (!(target.maxLength > 0 && length > room)) return;
+	const place = target.closest("#draw")?.querySelector("#draw-hint") ?? target.closest(".field")?.querySelector(".lost") ?? document.querySelector("#bar p");
+	setTimeout(() => {
+		place.textContent = `Only the first ${room.toLocaleString("en")} of ${length.toLocaleString("en")} characters were taken. ${place.textContent}`;
+		target.addEventListener("input", () => (place.textContent = ""), { once: true });
+	});
+});
+
 // The origins that may embed this page. If the browser says which origin does, only that one. "null" does not say it: Firefox hides the
 // origin behind it, because the frame sends no referrer.
 const above = location.ancestorOrigins?.[0] ?? "null";
@@ -44,8 +56,8 @@ function fail(text, again, reason) {
 	tell("error", { message: text, ...(reason && { reason }) });
 }
 
-// Without its other parts, this script leaves the page as it is without JavaScript.
-const parts = await Promise.all([import("./fields.js"), import("./pages.js")]).catch(() => null);
+// The page of a document needs other parts. Without them, this script leaves it as it is without JavaScript.
+const parts = data.path && (await Promise.all([import("./fields.js"), import("./pages.js")]).catch(() => null));
 const [{ place, setDrawing, showAll }, { attempt, get, showPages }] = parts ?? [{}, {}];
 
 // ask fails when there is no answer in so many seconds.
@@ -146,24 +158,28 @@ async function send(form) {
 
 // keep holds what is entered in the browser's tab until the form is sent, and puts it back after a reload.
 function keep() {
-	const key = `signforms ${data.path}`;
-	const inputs = [...document.querySelectorAll("form[data-act] [name]:not([name=version])")];
+	const key = `signforms ${data.path ?? location.pathname}`;
+	const inputs = [...document.querySelectorAll("main form [name]:not([name=version])")];
 	const valueOf = { checkbox: (input) => input.checked, hidden: (input) => input.dataset.drawing };
+	const refused = document.querySelector(".notice[role=alert]"); // the service has put back what was sent
 	try {
-		if (data.state !== "ready") return sessionStorage.removeItem(key);
+		if (data.state === "error") return;
+		if (!["ready", ""].includes(data.state)) return sessionStorage.removeItem(key);
 		const entered = JSON.parse(sessionStorage.getItem(key) ?? "{}");
 		for (const input of inputs) {
 			const value = entered[input.name];
 			if (!value) continue;
 			if (input.type === "checkbox") input.checked = value;
+			else if (input.type === "radio") input.checked = input.value === value;
 			else if (input.type === "hidden") setDrawing(input, JSON.parse(value));
-			else input.value ||= value;
+			else if (!input.value || !refused) input.value = value;
+			mark(input);
 		}
 	} catch {} // the browser lets this page keep nothing, which it says with the first entry
-	showAll();
+	showAll?.();
 	document.addEventListener("input", () => {
 		try {
-			const now = inputs.map((input) => [input.name, valueOf[input.type]?.(input) ?? input.value]);
+			const now = inputs.filter((input) => input.type !== "radio" || input.checked).map((input) => [input.name, valueOf[input.type]?.(input) ?? input.value]);
 			sessionStorage.setItem(key, JSON.stringify(Object.fromEntries(now)));
 		} catch {
 			say("The browser has no room to keep what you enter. It is lost if you leave or reload this page.");
@@ -239,10 +255,12 @@ if (data.problem && !data.events) tell("error", { message: data.problem, ...(dat
 if (data.path) new ResizeObserver(() => tell("resize", { height: document.documentElement.scrollHeight })).observe(document.body);
 const bar = document.querySelector("#bar");
 if (bar) bar.hidden = false;
-if (!parts) {
+if (data.path === undefined) {
+	keep();
+} else if (!parts) {
 	bar?.querySelector("#next").remove();
 	fail("A part of this page could not be loaded. Reload the page.", () => location.reload());
-} else if (data.path) {
+} else {
 	document.querySelector(".plain").remove();
 	keep();
 	start(show);
