@@ -3,7 +3,6 @@ package refserver
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -43,8 +42,6 @@ func (s *Server) open() error {
 	}
 	return err
 }
-
-var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
 
 // begin makes the server's own workspace. Do not change the order in which ids are made: with a
 // seed, the ids must stay the same.

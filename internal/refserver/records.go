@@ -48,3 +48,11 @@ type Signer struct {
 	Name  string `json:"name,omitempty"` // may be empty
 	Email string `json:"email"`          // only an address, without a name: "ann@example.com"
 }
+
+// Webhook is an endpoint that gets the events of one family, for some or all documents.
+type Webhook struct {
+	URL       string      `json:"url"`                 // URL to which deliveries are posted; absolute, http or https, at most MaxURL characters
+	Event     EventFamily `json:"event"`               // one of the three families; in deliveries about a document made from a template, documentId is the template's id
+	Documents []string    `json:"documents,omitempty"` // ids of forms, PDF documents or templates, depending on Event; empty: all of them, including later ones
+	Object    bool        `json:"object,omitempty"`    // deliver one JSON object instead of an array with one object
+}

@@ -66,6 +66,8 @@ func (k *keeper) Load(put func(store.Write)) error {
 	return err
 }
 
+var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
+
 // CheckStorage reads the records of a storage as a start of the server does. It returns the number
 // of records, or why a start would refuse them, and calls uses with the hash of each blob that a record has.
 func CheckStorage(ctx context.Context, s Storage, uses func(hash string)) (records int, err error) {

@@ -7,14 +7,6 @@ import (
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
-// Webhook is an endpoint that gets the events of one family, for some or all documents.
-type Webhook struct {
-	URL       string      `json:"url"`                 // URL to which deliveries are posted; absolute, http or https, at most MaxURL characters
-	Event     EventFamily `json:"event"`               // one of the three families; in deliveries about a document made from a template, documentId is the template's id
-	Documents []string    `json:"documents,omitempty"` // ids of forms, PDF documents or templates, depending on Event; empty: all of them, including later ones
-	Object    bool        `json:"object,omitempty"`    // deliver one JSON object instead of an array with one object
-}
-
 // tracked checks that the record with the id has the kind that the webhook's family covers.
 func tracked(want, id, kind string) error {
 	switch kind {

@@ -80,6 +80,3 @@ type counted interface {
 	Count() int
 	Late(*wire.Error) any
 }
-
-// late is a response with status 408.
-type late struct{ body any }

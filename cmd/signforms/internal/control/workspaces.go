@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"net/http"
 	"regexp"
 	"strings"
@@ -18,13 +17,6 @@ func Holds(path string) bool {
 		path = "/_/" + rest
 	}
 	return strings.HasPrefix(path, wire.Prefix)
-}
-
-// Workspaces makes and removes the workspaces of the program. Its errors are of the type [*Error].
-type Workspaces interface {
-	Create(ctx context.Context, in wire.NewWorkspace) (*wire.CreatedWorkspace, error)
-	List() []wire.Workspace // the first workspace, then the others in the order in which they were made
-	Remove(ctx context.Context, id string) error
 }
 
 // A name must not look like an id that the program makes.
