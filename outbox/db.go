@@ -229,7 +229,8 @@ func (t *tx) begin(m mode) {
 		t.exec("DELETE FROM signforms_outbox_boxes WHERE name IS NULL")
 		return
 	}
-	t.exec("SELECT set_config('lock_timeout', '2s', true)")
+	// The server ends a transaction whose client froze, which would hold its locks for hours.
+	t.exec("SELECT set_config('lock_timeout', '2s', true), set_config('idle_in_transaction_session_timeout', '10s', true)")
 	if m.durable {
 		t.exec(`SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
 			THEN 'on' ELSE current_setting('synchronous_commit') END, true)`)

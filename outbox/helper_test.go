@@ -28,8 +28,10 @@ type place struct{ driver, source string }
 func eachStore(t *testing.T, test func(*fixture)) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { test(newFixture(t, sqlitePlace(t))) })
-	t.Run("Postgres", func(t *testing.T) { test(newFixture(t, place{"pgx", sharedPostgres(t).newSchema(t)})) })
+	t.Run("Postgres", func(t *testing.T) { test(newFixture(t, postgresPlace(t))) })
 }
+
+func postgresPlace(t testing.TB) place { return place{"pgx", sharedPostgres(t).newSchema(t)} }
 
 func sqlitePlace(t testing.TB) place {
 	return place{"sqlite", sqliteSource(filepath.Join(t.TempDir(), "app.db"))}

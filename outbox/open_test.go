@@ -92,7 +92,7 @@ func TestWrite_durable(t *testing.T) {
 }
 
 func TestWrite_durableOnPostgres(t *testing.T) {
-	f := newFixture(t, place{"pgx", sharedPostgres(t).newSchema(t)})
+	f := newFixture(t, postgresPlace(t))
 	for before, want := range map[string]string{"off": "on", "local": "on", "remote_apply": "remote_apply"} {
 		f.db.SetMaxOpenConns(1)
 		f.exec("SET synchronous_commit = " + before)
@@ -108,7 +108,7 @@ func TestOpen_schema(t *testing.T) {
 	eachStore(t, func(f *fixture) {
 		db := sqlitePlace(f.T).open(f.T)
 		if f.d == Postgres {
-			db = place{"pgx", sharedPostgres(f.T).newSchema(f.T)}.open(f.T)
+			db = postgresPlace(f.T).open(f.T)
 		}
 		open := func(o *Options) error {
 			_, err := Open(f.Context(), db, nil, o)
@@ -122,37 +122,46 @@ func TestOpen_schema(t *testing.T) {
 		_, err := db.Exec(Schema(f.d))
 		require.NoError(f, err)
 		require.NoError(f, open(&Options{NoSchema: true}))
-		set(schemaVersion + 1)
+		set(schemaVersion() + 1)
 		require.NoError(f, open(nil), "the version before goes on working")
-		set(schemaVersion + 2)
+		set(schemaVersion() + 2)
 		require.ErrorContains(f, open(nil), "newer version of the program")
 	})
 }
 
-// An upgrade adds a column while the version before goes on working.
+// Open upgrades the tables by adding a column, while a process with the version before goes on working.
 func TestUpgrade(t *testing.T) {
-	upgrades[0] = "ALTER TABLE signforms_outbox ADD COLUMN color TEXT NOT NULL DEFAULT '';\n"
-	defer delete(upgrades, 0)
-	eachUpgrade := func(f *fixture) {
-		f.add("1", "ann@example.com")
-		script, err := Upgrade(f.d, schemaVersion)
-		require.NoError(f, err)
-		require.NotContains(f, script, "ALTER")
-		_, err = Upgrade(f.d, schemaVersion+1)
-		require.Error(f, err)
-		f.exec("UPDATE signforms_outbox_boxes SET version = 0 WHERE name = ''")
-		f.exec(upgrades[0])
-		f.work()
-		require.Equal(f, []string{"1 sent"}, f.states())
+	for name, at := range map[string]func(testing.TB) place{"SQLite": sqlitePlace, "Postgres": postgresPlace} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, at(t))
+			before := schemaVersion()
+			upgrades = append(upgrades, "ALTER TABLE signforms_outbox ADD COLUMN color TEXT NOT NULL DEFAULT '';\n")
+			defer func() { upgrades = upgrades[:len(upgrades)-1] }()
+			_, err := Open(t.Context(), f.db, nil, &Options{NoSchema: true})
+			require.ErrorContains(t, err, fmt.Sprintf("outbox.Upgrade(dialect, %d)", before))
+			for range 2 { // the second time there is nothing to do
+				_, err = Open(t.Context(), f.db, nil, nil)
+				require.NoError(t, err)
+			}
+			f.exec("UPDATE signforms_outbox SET color = 'red'")
+			f.add("1", "ann@example.com")
+			f.work()
+			require.Equal(t, []string{"1 sent"}, f.states())
+			_, err = Open(t.Context(), f.db, nil, &Options{NoSchema: true})
+			require.NoError(t, err)
+			for _, from := range []int{0, before + 2} {
+				_, err = Upgrade(f.d, from)
+				require.Error(t, err)
+			}
+		})
 	}
-	eachUpgrade(newFixture(t, sqlitePlace(t)))
 }
 
 func TestOpen_atTheSameTime(t *testing.T) {
 	eachStore(t, func(f *fixture) {
 		p := sqlitePlace(f.T)
 		if f.d == Postgres {
-			p = place{"pgx", sharedPostgres(f.T).newSchema(f.T)}
+			p = postgresPlace(f.T)
 		}
 		var wg sync.WaitGroup
 		for range 8 {

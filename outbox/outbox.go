@@ -197,7 +197,7 @@ func (b *Box) makeTables(ctx context.Context) error {
 	}
 	script := Schema(b.d)
 	if version := t.version(); version > 0 {
-		if script, err = Upgrade(b.d, min(version, schemaVersion)); err != nil {
+		if script, err = Upgrade(b.d, min(version, schemaVersion())); err != nil {
 			return err
 		}
 	}

@@ -36,10 +36,11 @@ import (
 //
 // signforms_outbox_boxes has a row for each box, and one with an empty name for the version of the schema.
 
-// schemaVersion is raised with every change. upgrades has the statements from each version to the next one.
-const schemaVersion = 1
+// upgrades has the statements from each version of the schema to the next one, from version 1 on. Schema makes version 1,
+// and runs them all.
+var upgrades []string
 
-var upgrades = map[int]string{}
+func schemaVersion() int { return 1 + len(upgrades) }
 
 // A Dialect is the SQL of a kind of database.
 type Dialect string
@@ -56,21 +57,18 @@ func Schema(d Dialect) string {
 	if d == Postgres {
 		types = strings.NewReplacer("BYTES", "BYTEA", "IDENTITY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
 	}
-	return types.Replace(schema) + fmt.Sprintf("INSERT INTO signforms_outbox_boxes (name, version) VALUES ('', %d);\n", schemaVersion)
+	upgrade, _ := Upgrade(d, 1)
+	return types.Replace(schema) + upgrade
 }
 
 // Upgrade returns the SQL that changes tables of version from to those of this version of the package. It only adds
 // columns with defaults, so that programs with the version before go on working.
 func Upgrade(d Dialect, from int) (string, error) {
-	if from < 1 || from > schemaVersion {
-		return "", fmt.Errorf("outbox: Upgrade: this package knows the versions 1 to %d", schemaVersion)
+	if from < 1 || from > schemaVersion() {
+		return "", fmt.Errorf("outbox: Upgrade: this package knows the versions 1 to %d", schemaVersion())
 	}
-	var script strings.Builder
-	for v := from; v < schemaVersion; v++ {
-		script.WriteString(upgrades[v])
-	}
-	fmt.Fprintf(&script, "UPDATE signforms_outbox_boxes SET version = %d WHERE name = '' AND version < %d;\n", schemaVersion, schemaVersion)
-	return script.String(), nil
+	return strings.Join(upgrades[from-1:], "") +
+		fmt.Sprintf("UPDATE signforms_outbox_boxes SET version = %d WHERE name = '' AND version < %[1]d;\n", schemaVersion()), nil
 }
 
 const schema = `CREATE TABLE signforms_outbox_boxes (
@@ -113,6 +111,7 @@ CREATE TABLE signforms_outbox_templates (
 	again BIGINT NOT NULL DEFAULT 0, again_at BIGINT NOT NULL DEFAULT 0,
 	PRIMARY KEY (box, template)
 );
+INSERT INTO signforms_outbox_boxes (name, version) VALUES ('', 1);
 `
 
 // checkVersion reports whether tables of a version have to be upgraded. 0 means that there are none.
@@ -120,13 +119,13 @@ func checkVersion(version int, noSchema bool) (upgrade bool, err error) {
 	switch {
 	case version == 0 && noSchema:
 		return false, errors.New("the tables are missing: run the SQL of outbox.Schema")
-	case version == 0 || version == schemaVersion || version == schemaVersion+1:
+	case version == 0 || version == schemaVersion() || version == schemaVersion()+1:
 		return false, nil
-	case version > schemaVersion:
-		return false, fmt.Errorf("the tables have schema version %d, this program knows %d: use a newer version of the program", version, schemaVersion)
+	case version > schemaVersion():
+		return false, fmt.Errorf("the tables have schema version %d, this program knows %d: use a newer version of the program", version, schemaVersion())
 	case noSchema:
 		return false, fmt.Errorf("the tables have schema version %d, this program needs %d: run the SQL of outbox.Upgrade(dialect, %d)",
-			version, schemaVersion, version)
+			version, schemaVersion(), version)
 	}
 	return true, nil
 }
