@@ -2,12 +2,16 @@ package outbox
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signforms/signforms-go"
@@ -121,6 +125,32 @@ func TestClaim_waitsForTheSameReceivers(t *testing.T) {
 		f.pass(20 * time.Minute)
 		require.Equal(f, []string{"1 sent", "same sent", "fewer sent", "others sent"}, f.states())
 		require.Len(f, f.srv.Documents(), 4)
+	})
+}
+
+// Two processes claim at the same time: messages of which nobody could tell the documents apart are never both claimed.
+func TestClaim_atTheSameTime(t *testing.T) {
+	eachStore(t, func(f *fixture) {
+		f.first()
+		boxes := []*Box{f.Box, f.open(nil), f.open(nil), f.open(nil)}
+		for round := range 10 {
+			var wg sync.WaitGroup
+			var claimed atomic.Int64
+			begin := make(chan struct{})
+			for i, b := range boxes {
+				f.add(fmt.Sprint(round, "-", i), "ann@example.com")
+				wg.Go(func() {
+					<-begin
+					claims, _, err := b.claim(f.Context(), 1)
+					assert.NoError(f, err)
+					claimed.Add(int64(len(claims)))
+				})
+			}
+			close(begin)
+			wg.Wait()
+			require.EqualValues(f, 1, claimed.Load())
+			f.exec("UPDATE signforms_outbox SET state = 'failed'")
+		}
 	})
 }
 
