@@ -20,9 +20,8 @@ type process struct {
 	random  *rand.Rand
 	cancel  context.CancelFunc
 	killed  bool
-	hot     int // the next statements after a request are in greater danger
-	sends   int // requests of sends whose outcome this process has not seen
-	perfect bool
+	hot     int  // how many statements are in greater danger, because of a request before them
+	perfect bool // nothing happens to it
 }
 
 // perils are the probabilities of what may happen to a statement or request.
@@ -225,17 +224,6 @@ func (c *connection) QueryContext(ctx context.Context, query string, args []driv
 	return rows, err
 }
 
-func (c *connection) CheckNamedValue(v *driver.NamedValue) error {
-	if checker, ok := c.Conn.(driver.NamedValueChecker); ok {
-		return checker.CheckNamedValue(v)
-	}
-	return driver.ErrSkip
-}
-
-func (c *connection) ResetSession(ctx context.Context) error {
-	return c.Conn.(driver.SessionResetter).ResetSession(ctx)
-}
-
 // transaction is a transaction of a process. Its end is the database's if the process was killed.
 type transaction struct {
 	driver.Tx
@@ -243,7 +231,7 @@ type transaction struct {
 }
 
 func (t *transaction) Commit() error {
-	defer func() { t.conn.began = false }()
+	t.conn.began = false
 	err := t.conn.process.around(context.Background(), inTransaction, t.Tx.Commit)
 	if errors.Is(err, errKilled) {
 		_ = t.Tx.Rollback()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -83,16 +84,14 @@ func (s *modelService) executed(deadline time.Time, p *process) time.Time {
 // answered returns when the service will have answered reads for a time since from.
 func (s *modelService) answered(from time.Time, long time.Duration) time.Time {
 	for _, o := range s.outages {
-		switch {
-		case o.sendsOnly || !o.to.After(from):
-		case o.from.After(from) && o.from.Sub(from) > long:
-			return from.Add(long)
-		case o.from.After(from):
-			long -= o.from.Sub(from)
-			from = o.to
-		default:
-			from = o.to
+		if o.sendsOnly || !o.to.After(from) {
+			continue
 		}
+		up := max(0, o.from.Sub(from))
+		if up > long {
+			break
+		}
+		long, from = long-up, o.to
 	}
 	return from.Add(long)
 }
@@ -269,24 +268,17 @@ func (s *modelService) respond(r *http.Request, status int, body any) *http.Resp
 	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(bytes.NewBufferString(text)), ContentLength: int64(len(text)), Request: r}
 }
 
-// open returns documents that may be signed.
-func (s *modelService) open() (found []*modelDocument) {
+// sign ends one of the documents that messages were sent as, if there is one.
+func (s *modelService) sign(random *rand.Rand) *modelDocument {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, d := range s.documents {
-		if d.status == "PENDING" && d.sentFor != "" {
-			found = append(found, d)
+	for _, i := range random.Perm(len(s.documents)) {
+		if d := s.documents[i]; d.status == "PENDING" && d.sentFor != "" {
+			d.status = pick(random, "SIGNED", "DECLINED")
+			return d
 		}
 	}
-	return found
-}
-
-func (s *modelService) end(d *modelDocument, status string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if d.status == "PENDING" {
-		d.status = status
-	}
+	return nil
 }
 
 // sentFor returns the documents that were made for a message, and whether more may come.

@@ -181,10 +181,10 @@ func (l *life) live() {
 	}
 	l.calm.Store(true)
 	l.settle()
-	l.check()
+	l.check(false)
 	if l.decide() {
 		l.settle()
-		l.checkDecided()
+		l.check(true)
 	}
 }
 
@@ -209,25 +209,18 @@ func (l *life) options(p *process) *Options {
 	o := &Options{Name: fmt.Sprint("life ", l.seed), Now: l.now, Logger: slog.New(slog.DiscardHandler), PollInterval: time.Minute, Reconcile: 2 * time.Hour, Workers: 3}
 	if p != nil {
 		o.OnChange = p.changed
-		o.Logger = slog.New(slog.NewTextHandler(tracer{l}, nil))
+	}
+	if l.printing {
+		o.Logger = slog.New(slog.NewTextHandler(l.Output(), nil))
 	}
 	return o
-}
-
-// tracer prints the lines of the log.
-type tracer struct{ *life }
-
-func (t tracer) Write(line []byte) (int, error) {
-	_, text, _ := strings.Cut(string(line), "msg=")
-	t.trace("%s", strings.TrimSpace(text))
-	return len(line), nil
 }
 
 func (l *life) now() time.Time { return time.Now().Add(time.Duration(l.skew.Load())) }
 
 func (l *life) client(p *process) *signforms.Client {
 	c, err := signforms.New("https://api.signing.test", "secret-key-of-the-model", &signforms.Options{Transport: p, LimitStore: l.limits,
-		MaxAttempts: 1 + p.random.IntN(2), AttemptTimeout: pick(p.random, 30*time.Second, 5*time.Minute), RetryWaitMin: 2, RetryWaitMax: 2})
+		MaxAttempts: 1 + p.random.IntN(2), AttemptTimeout: pick(p.random, 30*time.Second, 5*time.Minute, time.Hour), RetryWaitMin: 2, RetryWaitMax: 2})
 	if err != nil {
 		panic(err)
 	}
@@ -359,13 +352,11 @@ func (l *life) act() {
 
 // sign ends a document, of which an event may report.
 func (l *life) sign() {
-	open := l.service.open()
-	if len(open) == 0 {
+	d := l.service.sign(l.random)
+	if d == nil {
 		return
 	}
-	d := pick(l.random, open...)
-	l.service.end(d, pick(l.random, "SIGNED", "DECLINED"))
-	l.trace("%s is signed", d.sentFor)
+	l.trace("%s is %s", d.sentFor, d.status)
 	e := &webhook.TemplateResponse{Document: webhook.Document{DocumentID: d.template}}
 	for _, s := range l.service.signers(d, false) {
 		e.Signers = append(e.Signers, webhook.Signer{Email: s["email"].(string), ID: pick(l.random, "", s["signerId"].(string))})
@@ -388,16 +379,11 @@ func (l *life) settle() {
 	l.running.Wait()
 }
 
-// check compares the offers with the documents at the service.
-func (l *life) check() {
+// check compares the offers with the documents at the service: no message may have two, also if its key was forgotten.
+func (l *life) check(decided bool) {
 	for _, o := range l.offers() {
-		l.checkOffer(o, false)
+		l.checkOffer(o, decided)
 	}
-	l.checkOnce()
-}
-
-// checkOnce wants no message to have two documents, also if its key was forgotten.
-func (l *life) checkOnce() {
 	times := map[string]int{}
 	for _, d := range l.service.documents {
 		if times[d.sentFor]++; d.sentFor != "" {
@@ -489,12 +475,4 @@ func (l *life) decide() (any bool) {
 		any = true
 	}
 	return any
-}
-
-// checkDecided wants each offer to be sent or cancelled at the end.
-func (l *life) checkDecided() {
-	for _, o := range l.offers() {
-		l.checkOffer(o, true)
-	}
-	l.checkOnce()
 }
