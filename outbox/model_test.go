@@ -27,7 +27,7 @@ import (
 
 var (
 	livesOnSQLite   = flag.Int("lives", 200, "how many lives the model has on SQLite")
-	livesOnPostgres = flag.Int("postgres.lives", 20, "how many lives the model has on Postgres")
+	livesOnPostgres = flag.Int("postgres.lives", 10, "how many lives the model has on Postgres")
 )
 
 // TestModel lives random lives of an application that sends offers. In each, one to three processes run the box. They are
