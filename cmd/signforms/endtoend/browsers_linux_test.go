@@ -38,14 +38,19 @@ func TestPages_firefox(t *testing.T) {
 	b := firefox(t)
 	h.everywhere(t, b)
 	h.run(t, b, "390×844 at scale 3", func(b *tab) {
-		b.show(390, 844, 3, 1)
+		b.show(390, 844, 3)
 		h.draw(b)
-		b.show(0, 0, 0, 1)
+		require.True(b.t, eval[bool](b, "innerWidth === 390 && devicePixelRatio === 3"))
+		b.show(0, 0, 0)
 	})
 	h.run(t, b, "200 % zoom", func(b *tab) {
-		b.show(1280, 900, 1, 2)
+		b.open(h.BaseURL + "/_/") // Firefox keeps the zoom of a site
+		b.show(1280, 900, 1)
+		b.inFirefox("return FullZoom.setZoom(2, gBrowser.selectedBrowser)", nil)
 		h.draw(b)
-		b.show(0, 0, 0, 1)
+		require.Equal(b.t, 640, eval[int](b, "innerWidth"))
+		b.inFirefox("return FullZoom.setZoom(1, gBrowser.selectedBrowser)", nil)
+		b.show(0, 0, 0)
 	})
 	h.run(t, b, "resistFingerprinting", func(b *tab) {
 		b.set("privacy.resistFingerprinting", "Bool", "true")
@@ -80,16 +85,16 @@ func (b *tab) set(name, kind, value string) {
 	b.t.Cleanup(func() { b.inFirefox(fmt.Sprintf("Services.prefs.clearUserPref(%q)", name), nil) })
 }
 
-// show gives the page in Firefox this size in CSS pixels, as many pixels for each of them, and a zoom. Zeros are what the
-// window has. With more than one pixel the page is dark.
-func (b *tab) show(width, height, scale int, zoom float64) {
+// show gives the page in Firefox this size in CSS pixels, and as many pixels for each of them. Zeros are what the window has.
+// With more than one pixel the page is dark.
+func (b *tab) show(width, height, scale int) {
 	b.t.Helper()
 	b.inFirefox(fmt.Sprintf(`const b = gBrowser.selectedBrowser;
 		for (const [side, value] of [["width", %[1]d], ["height", %[2]d]]) for (const end of ["min-", "max-"])
 			if (value) b.style.setProperty(end + side, value + "px", "important"); else b.style.removeProperty(end + side);
-		Object.assign(b.browsingContext, { overrideDPPX: %[3]d, fullZoom: %[4]f, prefersColorSchemeOverride: %[3]d > 1 ? "dark" : "none" });`, width, height, scale, zoom), nil)
+		Object.assign(b.browsingContext, { overrideDPPX: %[3]d, prefersColorSchemeOverride: %[3]d > 1 ? "dark" : "none" });`, width, height, scale), nil)
 	if width > 0 {
-		b.wait(fmt.Sprintf("innerWidth === %d", int(float64(width)/zoom)))
+		b.wait(fmt.Sprintf("innerWidth === %d", width))
 	}
 }
 
