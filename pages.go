@@ -57,6 +57,21 @@ type wirePagination struct {
 	HasNextPage    *bool `json:"hasNextPage"`
 }
 
+// page checks and sets the inputs of one page of a list. A maxLimit of 0 means that no maximum is documented.
+func (c *request) page(page, limit, maxLimit int) {
+	c.in.set("page", page)
+	c.in.set("limit", limit)
+	if page < 0 {
+		c.add("Page", "must be 1 or more (0 means the first)")
+	}
+	if limit < 0 {
+		c.add("Limit", "must be 1 or more (0 means the default)")
+	}
+	if maxLimit > 0 && limit > maxLimit {
+		c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the default)", maxLimit))
+	}
+}
+
 // pageOf lists a page. out is a struct with the records, *items, below the key name, and with page.
 func pageOf[T any](ctx context.Context, c *caller, req request, out any, page *wirePage, name string, items *[]T) (*Page[T], error) {
 	resp, err := c.perform(ctx, req, func(r *response) error {

@@ -2,7 +2,6 @@ package signforms
 
 import (
 	"encoding/hex"
-	"fmt"
 	"reflect"
 	"strings"
 	"unicode"
@@ -56,21 +55,6 @@ func (c *checks) objectID(field, v string) {
 func (c *checks) responseID(field, v string) {
 	if !isObjectID(v) && !isUUID(v) {
 		c.add(field, "must be an ObjectId, 24 hexadecimal digits, or a UUID")
-	}
-}
-
-// page checks and sets the inputs of one page of a list. A maxLimit of 0 means that no maximum is documented.
-func (c *request) page(page, limit, maxLimit int) {
-	c.in.set("page", page)
-	c.in.set("limit", limit)
-	if page < 0 {
-		c.add("Page", "must be 1 or more (0 means the first)")
-	}
-	if limit < 0 {
-		c.add("Limit", "must be 1 or more (0 means the default)")
-	}
-	if maxLimit > 0 && limit > maxLimit {
-		c.add("Limit", fmt.Sprintf("must be from 1 to %d (0 means the default)", maxLimit))
 	}
 }
 

@@ -103,7 +103,7 @@ func endProcess(span trace.Span, err error) {
 	if !span.IsRecording() {
 		return
 	}
-	outcome, kind := judge(err)
+	outcome, kind := outcomeOf(err)
 	span.SetAttributes(keyOutcome.String(outcome.String()))
 	if err != nil {
 		span.SetAttributes(keyErrorType.String(kind))
@@ -111,9 +111,9 @@ func endProcess(span trace.Span, err error) {
 	}
 }
 
-// judge returns the outcome and the error.type for the error of a function. If a method of err
+// outcomeOf returns the outcome and the error.type for the error of a function. If a method of err
 // panics, the outcome is failed.
-func judge(err error) (outcome webhook.Outcome, kind string) {
+func outcomeOf(err error) (outcome webhook.Outcome, kind string) {
 	if err == nil {
 		return webhook.OutcomeProcessed, ""
 	}

@@ -81,11 +81,11 @@ type current struct {
 	claim    *ReplayKey         // nil without a replay store
 }
 
-// run runs the functions of all events on a goroutine of its own and waits for it. The caller's
+// runEvents runs the functions of all events on a goroutine of its own and waits for it. The caller's
 // goroutine is not used, because a function may end the goroutine that it runs on. After such an
-// end, and after a panic, run starts another goroutine for the remaining events. run overwrites
+// end, and after a panic, runEvents starts another goroutine for the remaining events. runEvents overwrites
 // scratch.
-func (h *Handler) run(request context.Context, verified Verified, events []Event, scratch []byte) reply {
+func (h *Handler) runEvents(request context.Context, verified Verified, events []Event, scratch []byte) reply {
 	d := &delivery{
 		Handler: h, ctx: newDeliveryContext(request, verified), events: events, keys: newReplayKeys(len(events), scratch),
 	}
@@ -151,7 +151,7 @@ func (d *delivery) process(ev Event) {
 		d.finish(OutcomeDeferred, fmt.Errorf("the request's deadline passed: %w", context.DeadlineExceeded), 0)
 		return
 	case d.store == nil:
-		d.call(run, nil)
+		d.callFunction(run, nil)
 		return
 	}
 	key := d.keys.next(ev.source())
@@ -163,7 +163,7 @@ func (d *delivery) process(ev Event) {
 	case state == ReplayBusy:
 		d.finish(OutcomeDeferred, ErrEventBusy, 0)
 	default:
-		d.call(run, &key)
+		d.callFunction(run, &key)
 	}
 }
 
@@ -197,9 +197,9 @@ func (d *delivery) askStore(ask func(context.Context) error) error {
 	return guarded(func() error { return ask(ctx) })
 }
 
-// call runs the function of the current event. If the function does not return, goOn settles the
+// callFunction runs the function of the current event. If the function does not return, goOn settles the
 // event.
-func (d *delivery) call(run function, claim *ReplayKey) {
+func (d *delivery) callFunction(run function, claim *ReplayKey) {
 	c := current{running: true, begun: time.Now(), claim: claim}
 	deadline := c.begun.Add(d.timeout)
 	if d.ctx.limited && d.ctx.deadline.Before(deadline) {

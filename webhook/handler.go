@@ -169,11 +169,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if refused != nil {
-		h.refusals.tell(r.Context(), refused)
+		h.refusals.report(r.Context(), refused)
 		refused.write(w, r)
 		return
 	}
-	h.run(r.Context(), verified, events, verified.Payload).write(w, h.timeout)
+	h.runEvents(r.Context(), verified, events, verified.Payload).write(w, h.timeout)
 	if body := verified.Payload; cap(body) <= pooledBody {
 		bodies.Put(&body)
 	}
@@ -195,10 +195,10 @@ func (h *Handler) Receive(ctx context.Context, header http.Header, body []byte) 
 	}
 	if err != nil {
 		refused := refuse(err)
-		h.refusals.tell(ctx, refused)
+		h.refusals.report(ctx, refused)
 		return refused.reply.status, []byte(refused.reply.body)
 	}
-	r := h.run(ctx, verified, events, nil)
+	r := h.runEvents(ctx, verified, events, nil)
 	return r.status, []byte(r.body)
 }
 

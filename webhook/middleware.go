@@ -48,7 +48,7 @@ func (v *Verifier) Middleware(opts *MiddlewareOptions) func(http.Handler) http.H
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			verified, refused := v.verifyRequest(r)
 			if refused != nil {
-				refusals.tell(r.Context(), refused)
+				refusals.report(r.Context(), refused)
 				refused.write(w, r)
 				return
 			}

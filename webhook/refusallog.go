@@ -17,7 +17,7 @@ type refusals struct {
 	strangers, genuine lineLimit // separate limits, so that forged requests cannot hide the lines about a wrong clock
 }
 
-func (f *refusals) tell(ctx context.Context, refused *refusal) {
+func (f *refusals) report(ctx context.Context, refused *refusal) {
 	if f == nil {
 		f = &refusals{log: slog.Default()} // f is nil in a zero Handler
 	}

@@ -195,7 +195,7 @@ func malformedID(id string) error {
 }
 
 func (s *Server) tellFault(id string) string {
-	s.happenings.tell(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
+	s.happenings.publish(Happening{Kind: FaultHappening, ID: id, At: s.Now()})
 	return id
 }
 

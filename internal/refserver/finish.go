@@ -155,18 +155,18 @@ func (s *Server) notMade(id string, why error) error {
 func (s *Server) callFinish(d signing.Document) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, finishWithin)
 	defer cancel()
-	type made struct {
+	type file struct {
 		content []byte
 		err     error
 	}
-	result := make(chan made, 1)
+	result := make(chan file, 1)
 	go func() {
 		content, err := s.makeFile(ctx, d)
-		result <- made{content, err}
+		result <- file{content, err}
 	}()
 	select {
-	case m := <-result:
-		return m.content, m.err
+	case f := <-result:
+		return f.content, f.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

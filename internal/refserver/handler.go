@@ -41,5 +41,5 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // logRequest logs the record of a request and notifies watchers.
 func (s *Server) logRequest(r api.Record) {
 	s.requests.add(r)
-	s.happenings.tell(Happening{Kind: RequestHappening, At: r.At})
+	s.happenings.publish(Happening{Kind: RequestHappening, At: r.At})
 }

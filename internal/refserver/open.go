@@ -122,6 +122,6 @@ func (s *Server) Reset() error {
 	s.service.RestoreLimits()
 	s.requests.reset()
 	s.ClearFaults()
-	s.happenings.tell(Happening{Kind: WorkspaceHappening, ID: s.WorkspaceID, At: s.Now()})
+	s.happenings.publish(Happening{Kind: WorkspaceHappening, ID: s.WorkspaceID, At: s.Now()})
 	return nil
 }

@@ -43,7 +43,7 @@ func (s *Server) Advance(ctx context.Context, d time.Duration) error {
 		return invalid("", "%v from %s on would move the clock past %s", d, now.Format(time.DateOnly), lastTime.Format(time.DateOnly))
 	}
 	err := s.advance(ctx, d)
-	s.happenings.tell(Happening{Kind: ClockHappening, At: s.Now()})
+	s.happenings.publish(Happening{Kind: ClockHappening, At: s.Now()})
 	return err
 }
 

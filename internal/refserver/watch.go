@@ -60,7 +60,7 @@ type Watcher struct {
 
 // Watch returns a Watcher for the happenings from now on.
 func (s *Server) Watch() *Watcher {
-	s.watching.Do(func() { s.store.OnChange(s.tellChanges) })
+	s.watching.Do(func() { s.store.OnChange(s.publishChanges) })
 	s.happenings.mu.Lock()
 	defer s.happenings.mu.Unlock()
 	s.happenings.watched = true
@@ -96,15 +96,15 @@ var happeningKinds = map[store.Kind]HappeningKind{
 	store.KindAudit: AuditHappening, store.KindMessage: MessageHappening, store.KindKey: WorkspaceHappening,
 }
 
-// tellChanges notifies the watchers of the writes of a transaction, once for each record.
-func (s *Server) tellChanges(writes []store.Write) {
+// publishChanges notifies the watchers of the writes of a transaction, once for each record.
+func (s *Server) publishChanges(writes []store.Write) {
 	at, told := s.Now(), map[string]bool{}
 	for _, w := range writes {
 		if kind, ok := happeningKinds[w.Kind]; ok {
 			for _, id := range w.About() {
 				if about := string(kind) + id; !told[about] {
 					told[about] = true
-					s.happenings.tell(Happening{Kind: kind, ID: id, At: at})
+					s.happenings.publish(Happening{Kind: kind, ID: id, At: at})
 				}
 			}
 		}
@@ -122,8 +122,8 @@ type happenings struct {
 	closed  bool
 }
 
-// tell adds h, and wakes the waiting watchers.
-func (hs *happenings) tell(h Happening) {
+// publish adds h, and wakes the waiting watchers.
+func (hs *happenings) publish(h Happening) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	if !hs.watched || hs.closed {

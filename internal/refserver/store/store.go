@@ -118,7 +118,7 @@ func (s *Store) expire() {
 	}
 	tx := &Tx{s: s, writable: true, Now: s.now()}
 	tx.expireDue()
-	s.tell(tx.writes)
+	s.announce(tx.writes)
 	if s.keeper != nil {
 		s.unsaved = append(s.unsaved, tx.writes...)
 	}
@@ -149,7 +149,7 @@ func (s *Store) Update(fn func(*Tx) error) error {
 		return &Unavailable{err}
 	}
 	kept = true
-	s.tell(tx.writes)
+	s.announce(tx.writes)
 	s.prune()
 	if tx.enqueued {
 		s.wakeSender()
@@ -164,7 +164,7 @@ func (s *Store) wakeSender() {
 	}
 }
 
-func (s *Store) tell(writes []Write) {
+func (s *Store) announce(writes []Write) {
 	if s.changed != nil && len(writes) > 0 {
 		s.changed(writes)
 	}
