@@ -112,7 +112,7 @@ func TestResponse_successThatReportsFailure(t *testing.T) {
 		{body: `{"success":false,"documents":[],"respondents":[],"responses":[]}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
 		{body: `{"success":false,"documents":7,"respondents":7,"responses":7}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
 	} {
-		t.Run(c.body, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.60s", c.body), func(t *testing.T) {
 			for _, call := range clienttest.Calls {
 				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, c.body)))
 				e := clienttest.AsError(t, err)

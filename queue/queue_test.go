@@ -98,20 +98,21 @@ func (s stage) settledSlowly(q *queue.Queue) {
 }
 
 func TestRun_failuresOfAFunction(t *testing.T) {
-	cases := map[string]struct {
+	cases := []struct {
+		name  string
 		fail  func(context.Context) error
 		tries int
 		says  string
 	}{
-		"error":       {fail: func(context.Context) error { return errors.New("no luck") }, tries: 3, says: "no luck"},
-		"permanent":   {fail: func(context.Context) error { return webhook.Permanent(errors.New("never")) }, tries: 1, says: "never"},
-		"panic":       {fail: func(context.Context) error { panic("oh") }, tries: 3, says: "panic: oh"},
-		"goexit":      {fail: func(context.Context) error { runtime.Goexit(); return nil }, tries: 3, says: "runtime.Goexit"},
-		"time-out":    {fail: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, tries: 3, says: "deadline exceeded"},
-		"retry after": {fail: func(context.Context) error { return queue.RetryAfter(errors.New("busy"), time.Hour) }, tries: 3, says: "busy"},
+		{name: "error", fail: func(context.Context) error { return errors.New("no luck") }, tries: 3, says: "no luck"},
+		{name: "permanent", fail: func(context.Context) error { return webhook.Permanent(errors.New("never")) }, tries: 1, says: "never"},
+		{name: "panic", fail: func(context.Context) error { panic("oh") }, tries: 3, says: "panic: oh"},
+		{name: "goexit", fail: func(context.Context) error { runtime.Goexit(); return nil }, tries: 3, says: "runtime.Goexit"},
+		{name: "time-out", fail: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, tries: 3, says: "deadline exceeded"},
+		{name: "retry after", fail: func(context.Context) error { return queue.RetryAfter(errors.New("busy"), time.Hour) }, tries: 3, says: "busy"},
 	}
-	for what, c := range cases {
-		t.Run(what, func(t *testing.T) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
 			eachStoreVirtually(t, func(s stage) {
 				q := s.queue(&queue.Options{Retries: []time.Duration{time.Second, time.Second}})
 				s.accept(q, completed("a", 1), completed("a", 2), completed("b", 1))
@@ -129,7 +130,7 @@ func TestRun_failuresOfAFunction(t *testing.T) {
 				require.Contains(s, failed[0].Error, c.says)
 				require.Equal(s, c.tries, failed[0].Attempts)
 				require.Len(s, j.all(), c.tries+2)
-				if what == "retry after" {
+				if c.name == "retry after" {
 					require.GreaterOrEqual(s, time.Since(begun), 2*time.Hour)
 				}
 			})

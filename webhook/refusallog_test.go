@@ -3,7 +3,6 @@ package webhook_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -77,9 +76,7 @@ func TestRefusedError(t *testing.T) {
 	serve(h, "no JSON")
 	require.Len(t, told, 3)
 	for i, want := range []int{401, 405, 400} {
-		t.Run(fmt.Sprint(want), func(t *testing.T) {
-			require.Equal(t, want, told[i].(*webhook.RefusedError).Status)
-		})
+		require.Equal(t, want, told[i].(*webhook.RefusedError).Status)
 	}
 	require.ErrorIs(t, told[0], webhook.ErrSignature)
 	require.ErrorIs(t, told[2], webhook.ErrPayload)

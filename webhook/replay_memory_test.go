@@ -2,7 +2,6 @@ package webhook_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -75,22 +74,18 @@ func TestMemoryReplayStore_longDurations(t *testing.T) {
 	clock := webhooktest.NewClock(noon)
 	s := webhook.NewMemoryReplayStore(&webhook.MemoryReplayOptions{Now: clock.Now})
 	for n, since := range []time.Duration{time.Second, -time.Hour} {
-		t.Run(fmt.Sprint(since), func(t *testing.T) {
-			clock.Advance(since)
-			for _, want := range []webhook.ReplayState{webhook.ReplayFresh, webhook.ReplayBusy, webhook.ReplayBusy} {
-				t.Run(fmt.Sprint(want), func(t *testing.T) {
-					state, err := s.Begin(t.Context(), replayKey(n), math.MaxInt64)
-					require.NoError(t, err)
-					require.Equal(t, want, state)
-					clock.Advance(10 * 365 * 24 * time.Hour)
-				})
-			}
-			require.NoError(t, s.Done(t.Context(), replayKey(n), math.MaxInt64))
-			state, err := s.Begin(t.Context(), replayKey(n), time.Hour)
+		clock.Advance(since)
+		for _, want := range []webhook.ReplayState{webhook.ReplayFresh, webhook.ReplayBusy, webhook.ReplayBusy} {
+			state, err := s.Begin(t.Context(), replayKey(n), math.MaxInt64)
 			require.NoError(t, err)
-			require.Equal(t, webhook.ReplayDone, state)
-			clock.Advance(-30 * 365 * 24 * time.Hour)
-		})
+			require.Equal(t, want, state)
+			clock.Advance(10 * 365 * 24 * time.Hour)
+		}
+		require.NoError(t, s.Done(t.Context(), replayKey(n), math.MaxInt64))
+		state, err := s.Begin(t.Context(), replayKey(n), time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, webhook.ReplayDone, state)
+		clock.Advance(-30 * 365 * 24 * time.Hour)
 	}
 }
 

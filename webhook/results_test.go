@@ -310,7 +310,7 @@ func TestHandler_boundsTypesAndIDs(t *testing.T) {
 		{given: strings.Repeat("x", 99) + "éé", want: strings.Repeat("x", 99) + "…"},
 		{given: "a\nlevel=ERROR\x1b[2J\u2028b\"", want: `a\nlevel=ERROR\x1b[2J\u2028b\"`},
 	} {
-		t.Run(c.given, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.60s", c.given), func(t *testing.T) {
 			given, err := json.Marshal(c.given)
 			require.NoError(t, err)
 			var r told

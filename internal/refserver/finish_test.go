@@ -3,6 +3,7 @@ package refserver_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -103,7 +104,7 @@ func TestFinishedFile_cannotBeMade(t *testing.T) {
 		{why: "panic: no paper", fail: func() ([]byte, error) { panic("no paper") }},
 		{why: "the file is empty", fail: func() ([]byte, error) { return nil, nil }},
 	} {
-		t.Run(row.why, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.60s", row.why), func(t *testing.T) {
 			works := new(atomic.Bool)
 			srv := servicetest.Start(t, &refserver.Options{Start: start, Finish: func(context.Context, refserver.DocumentState) ([]byte, error) {
 				if works.Load() {

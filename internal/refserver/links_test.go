@@ -29,13 +29,11 @@ func TestServer_linksAreNotPrinted(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), token, "for those who sign")
 	for _, v := range []any{state, &state, opened, state.Signers, state.Signers[0], message, &message, []refserver.Message{message}} {
-		t.Run(fmt.Sprint(v), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%T", v), func(t *testing.T) {
 			var log bytes.Buffer
 			slog.New(slog.NewTextHandler(&log, nil)).Info("seen", "value", v)
 			for _, printed := range []string{log.String(), fmt.Sprint(v), fmt.Sprintf("%+v %#v %s %q", v, v, v, v)} {
-				t.Run(printed, func(t *testing.T) {
-					require.NotContains(t, printed, token)
-				})
+				require.NotContains(t, printed, token)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package refserver_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestRelay_refused(t *testing.T) {
 		})
 	}
 	for _, id := range []string{"", strings.Repeat("a", refserver.MaxName+1)} {
-		t.Run(id, func(t *testing.T) {
+		t.Run(fmt.Sprintf("%.60s", id), func(t *testing.T) {
 			_, err := srv.SetRelay(id, hook)
 			var wrong *refserver.InvalidError
 			require.ErrorAs(t, err, &wrong)

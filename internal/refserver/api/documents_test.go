@@ -3,6 +3,7 @@ package api_test
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -72,8 +73,10 @@ func TestList_filters(t *testing.T) {
 		// Unknown parameters are ignored.
 		{query: map[string]string{"filter": "x", "sortBy": "name", "Limit": "1", "documentType": "PDF_TEMPLATE"}, want: []string{template, unusedTemplate}},
 	} {
-		got, _ := list(t, srv, tc.query)
-		require.Equal(t, tc.want, got, "%v", tc.query)
+		t.Run(fmt.Sprint(tc.query), func(t *testing.T) {
+			got, _ := list(t, srv, tc.query)
+			require.Equal(t, tc.want, got)
+		})
 	}
 }
 
@@ -201,11 +204,9 @@ func TestList_showsEveryChange(t *testing.T) {
 		{act: viewBy(ben), want: "PENDING"}, {act: signing.Document.Archive, want: "PENDING"}, {act: signBy(ben, "203.0.113.9"), want: "SIGNED"},
 		{act: signing.Document.Pay, want: "PAID"},
 	} {
-		t.Run(step.want, func(t *testing.T) {
-			_, err := srv.store.Act(inProgress, step.act)
-			require.NoError(t, err)
-			require.Equal(t, step.want, same(inProgress))
-		})
+		_, err := srv.store.Act(inProgress, step.act)
+		require.NoError(t, err)
+		require.Equal(t, step.want, same(inProgress))
 	}
 	require.Equal(t, http.StatusOK, load(t, "void_document").with(both("documentId", draft)).send(srv).Code)
 	require.Equal(t, "VOID", same(draft))
