@@ -83,11 +83,13 @@ func TestFieldsAreMovedResizedAndDeletedByMouseAndFinger(t *testing.T) {
 			p := newTemplate(t, service, screen, cropped)
 			drag := func(selector string, right, down float64) {
 				x, y := middleOf(p, selector)
+				browsertest.Eval[bool](p, "(window.up = false, addEventListener('pointerup', () => (window.up = true), { once: true }), true)")
 				if screen.Touch {
 					p.Stroke([2]float64{x, y}, [2]float64{x + right/2, y + down/2}, [2]float64{x + right, y + down})
 				} else {
 					p.Drag(x, y, x+right, y+down)
 				}
+				p.Wait("window.up")
 			}
 			p.Click("[data-kind=text]")
 			p.Click("[data-kind=checkbox]")
