@@ -1,7 +1,6 @@
 package queue_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -19,17 +18,13 @@ func TestFilter_timesBeyondMilliseconds(t *testing.T) {
 		past, future := time.Unix(-(1<<60), 0), time.Unix(1<<60, 0)
 		last := time.Unix(1<<63-62135596801, 999999999)
 		for _, nothing := range []queue.Filter{{Since: future}, {Since: last}, {Before: past}, {Since: time.Unix(math.MaxInt64/1000+1, 0)}} {
-			t.Run(fmt.Sprint(nothing), func(t *testing.T) {
-				require.Empty(s, s.list(q, nothing))
-				done, err := q.Erase(s.Context(), nothing)
-				require.NoError(s, err)
-				require.Zero(s, done)
-			})
+			require.Empty(s, s.list(q, nothing))
+			done, err := q.Erase(s.Context(), nothing)
+			require.NoError(s, err)
+			require.Zero(s, done)
 		}
 		for _, all := range []queue.Filter{{Since: past}, {Before: future}, {Before: last}} {
-			t.Run(fmt.Sprint(all), func(t *testing.T) {
-				require.Len(s, s.list(q, all), 1)
-			})
+			require.Len(s, s.list(q, all), 1)
 		}
 	})
 }

@@ -81,7 +81,9 @@ func TestFilter_selects(t *testing.T) {
 			{want: "", f: queue.Filter{Before: now.Add(-time.Minute)}},
 			{want: "12345 6", f: queue.Filter{Since: now.Add(-time.Minute), Before: now.Add(time.Minute)}},
 		} {
-			t.Run(row.want, func(t *testing.T) {
+			s.Run(row.want, func(t *testing.T) {
+				s := s
+				s.T = t
 				got := ""
 				for _, e := range s.list(q, row.f) {
 					got += string('0' + rune(e.ID))

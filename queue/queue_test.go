@@ -282,14 +282,12 @@ func TestReceive_responses(t *testing.T) {
 			{payload: `1`, code: 400, body: `{"status":"invalid_payload"}`},
 			{payload: `nonsense`, code: 400, body: `{"status":"invalid_payload"}`},
 		} {
-			t.Run(c.payload, func(t *testing.T) {
-				w := s.deliver(q, []byte(c.payload))
-				require.Equal(s, c.code, w.Code)
-				require.JSONEq(s, c.body, w.Body.String())
-				require.Equal(s, c.code == 503, w.Header().Get("Retry-After") != "")
-				require.Equal(s, c.code, got[len(got)-1].Status)
-				require.Equal(s, c.code != 200, got[len(got)-1].Err != nil)
-			})
+			w := s.deliver(q, []byte(c.payload))
+			require.Equal(s, c.code, w.Code)
+			require.JSONEq(s, c.body, w.Body.String())
+			require.Equal(s, c.code == 503, w.Header().Get("Retry-After") != "")
+			require.Equal(s, c.code, got[len(got)-1].Status)
+			require.Equal(s, c.code != 200, got[len(got)-1].Err != nil)
 		}
 		require.ErrorIs(s, got[3].Err, queue.ErrFull)
 		require.Equal(s, 2, got[1].Stored)

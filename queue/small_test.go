@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -27,15 +26,13 @@ func TestFilter_emptyLists(t *testing.T) {
 		q := s.queue(nil)
 		s.accept(q, completed("a", 1))
 		for _, f := range []queue.Filter{{IDs: []int64{}}, {Signers: []string{}}, {IDs: []int64{}, States: []queue.State{queue.Pending}}, {Document: "a", Signers: []string{}}} {
-			t.Run(fmt.Sprint(f), func(t *testing.T) {
-				require.Empty(s, s.list(q, f))
-				n, err := q.Retry(s.Context(), f)
-				require.NoError(s, err)
-				require.Zero(s, n)
-				done, err := q.Erase(s.Context(), f)
-				require.NoError(s, err)
-				require.Zero(s, done)
-			})
+			require.Empty(s, s.list(q, f))
+			n, err := q.Retry(s.Context(), f)
+			require.NoError(s, err)
+			require.Zero(s, n)
+			done, err := q.Erase(s.Context(), f)
+			require.NoError(s, err)
+			require.Zero(s, done)
 		}
 		require.Len(s, s.list(q, queue.Filter{}), 1)
 	})
@@ -74,10 +71,8 @@ func TestRetry_processedEvents(t *testing.T) {
 		require.NoError(s, err)
 		require.Zero(s, n, "its JSON is gone")
 		for _, id := range []int64{done[1].ID, 99} {
-			t.Run(fmt.Sprint(id), func(t *testing.T) {
-				_, err = q.Body(s.Context(), id)
-				require.ErrorIs(s, err, queue.ErrNoBody)
-			})
+			_, err = q.Body(s.Context(), id)
+			require.ErrorIs(s, err, queue.ErrNoBody)
 		}
 	})
 }
@@ -95,9 +90,7 @@ func TestClose_callsAfterIt(t *testing.T) {
 		for _, list = range q.List(s.Context(), queue.Filter{}) {
 		}
 		for _, err := range []error{retry, erase, stats, body, list, q.Store(s.Context(), s.parsed(completed("a", 2))), q.Run(s.Context(), failing("no"))} {
-			t.Run(fmt.Sprint(err), func(t *testing.T) {
-				require.ErrorIs(s, err, queue.ErrClosed)
-			})
+			require.ErrorIs(s, err, queue.ErrClosed)
 		}
 	})
 }
