@@ -56,7 +56,7 @@ var (
 	//   - no response, a 5xx, a 408, a 499 or a redirect
 	//   - a 404 or 405 that is a gateway's HTML or text
 	//   - a 2xx that cannot be read, reports a failure, or may report one in its text
-	ErrOutcomeUnknown = errors.New("outcome unknown: it may have been carried out, so look before you repeat it")
+	ErrOutcomeUnknown = errors.New("outcome unknown, check before you repeat the call")
 )
 
 // Error is the error of every call. It says what the service answered, why there was no answer, or why the SDK sent
@@ -120,13 +120,17 @@ func (e *Error) Error() string {
 		return "<nil>"
 	}
 	parts := []string{cmp.Or(e.Call, string(e.Operation), "signforms")}
-	if e.StatusCode != 0 {
-		parts = append(parts, strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code)))
-	}
+	status := strings.TrimSpace(fmt.Sprintf("%d %s", e.StatusCode, e.Code))
 	for _, k := range e.sentinels() {
-		if k == ErrOutcomeUnknown || k == ErrBadResponse || e.StatusCode < 300 { // any other status says it already
+		switch {
+		case e.StatusCode == 0:
 			parts = append(parts, k.Error())
+		case k == ErrOutcomeUnknown || k == ErrBadResponse || e.StatusCode < 300: // any other status implies its kind
+			parts, status = append(parts, k.Error()+" ("+status+")"), ""
 		}
+	}
+	if e.StatusCode != 0 && status != "" {
+		parts = append(parts, status)
 	}
 	if e.Message != "" {
 		parts = append(parts, e.Message)

@@ -47,7 +47,7 @@ var errorAnswers = map[string]errorAnswer{
 	"error_422.json":              {status: 422, message: "A document that is DECLINED cannot be reminded", kind: signforms.ErrRefused},
 	"error_429.json":              {status: 429, code: "rate_limited", message: "At most 5 reminders in 15 minutes", kind: signforms.ErrRateLimited},
 	"error_500.json":              {status: 500, message: "Internal server error", kind: signforms.ErrUnavailable, open: true},
-	"error_502.html": {status: 502, message: "a gateway or proxy responded, not the service: 502 Bad Gateway",
+	"error_502.html": {status: 502, message: "a gateway or proxy responded, not the service (502 Bad Gateway)",
 		kind: signforms.ErrUnavailable, open: true},
 	"error_503.txt":                 {status: 503, message: "upstream connect error or disconnect/reset before headers", kind: signforms.ErrUnavailable, open: true},
 	"error_504_gateway.json":        {status: 504, message: "Endpoint request timed out", kind: signforms.ErrUnavailable, open: true},
@@ -119,11 +119,10 @@ func TestError_text(t *testing.T) {
 		{call: voiding, status: 405, want: "void document: 405: Method Not Allowed (check the endpoint)"},
 		{call: sending, status: 415, want: "send template: 415: Unsupported Media Type (check the endpoint)"},
 		{call: voiding, status: 503, body: "busy", want: "void document: 503: busy (after 4 attempts)"},
-		{call: sending, status: 504, body: clienttest.Testdata(t, "answers/error_504_gateway.json"), want: "send template: 504: outcome unknown: it may have been carried out, " +
-			"so look before you repeat it: Endpoint request timed out"},
-		{call: sending, status: 200, body: `{"message":"Sent"}`, want: "send template: 200: outcome unknown: it may have been carried out, so look before you repeat it: " +
-			"unreadable answer: it lacks createdDocumentId"},
-		{call: voiding, status: 200, body: "<html>", want: "void document: 200: bad response: unreadable answer: a gateway or proxy responded, not the service: a page without a title: check the base URL"},
+		{call: sending, status: 504, body: clienttest.Testdata(t, "answers/error_504_gateway.json"), want: "send template: outcome unknown, check before you repeat the call (504): Endpoint request timed out"},
+		{call: sending, status: 200, body: `{"message":"Sent"}`, want: "send template: outcome unknown, check before you repeat the call (200): " +
+			"unreadable response (it lacks createdDocumentId)"},
+		{call: voiding, status: 200, body: "<html>", want: "void document: bad response (200): a gateway or proxy responded, not the service (a page without a title); check the base URL"},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			err := c.call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(c.status, c.body)))
@@ -230,8 +229,8 @@ func TestError_codeHoldsNoSecret(t *testing.T) {
 // TestGet_notFoundOrFilterIgnored: if a service ignores the filter, its response does not show whether the record exists.
 func TestGet_notFoundOrFilterIgnored(t *testing.T) {
 	const (
-		none     = "the service has none with this id"
-		another  = "the filter was ignored: the answer holds other ids, not the one asked for"
+		none     = "the service has no record with this id"
+		another  = "the service ignored the filter: the response has other ids than the requested one"
 		otherDoc = `{"documents":[{"documentId":"11ded283-4170-42af-9f01-8a23a1c6321d"}]}`
 	)
 	for _, c := range []struct{ method, body, message string }{

@@ -178,7 +178,7 @@ func ExampleError() {
 		}
 	}
 	// Output:
-	// no such document: get document: 200: not found: the service has none with this id
+	// no such document: get document: not found (200): the service has no record with this id
 	// DocumentID must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11
 	// Limit must be from 1 to 100 (0 means the default)
 }

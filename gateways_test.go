@@ -25,16 +25,16 @@ func TestError_gateway(t *testing.T) {
 		kind   error
 		text   string // of Documents.Get
 	}{
-		{name: "page not found", status: 404, body: nginxPage, kind: signforms.ErrBadResponse, text: "get document: 404: bad response: a gateway or proxy responded, not the service: 404 Not & Found"},
-		{name: "text not found", status: 404, body: "404 page not found", kind: signforms.ErrBadResponse, text: "get document: 404: bad response: 404 page not found (check the ids, the base URL and the endpoint)"},
-		{name: "page that refuses a method", status: 405, body: nginxPage, kind: signforms.ErrBadResponse, text: "get document: 405: bad response: a gateway or proxy responded, not the service: 404 Not & Found"},
-		{name: "text that calls it invalid", status: 400, body: "Bad Request", kind: signforms.ErrBadResponse, text: "get document: 400: bad response: Bad Request"},
-		{name: "page that forbids", status: 403, body: "<!DOCTYPE html><title> Access denied </title>", kind: signforms.ErrForbidden, text: "get document: 403: a gateway or proxy responded, not the service: Access denied"},
-		{name: "proxy that wants credentials", status: 407, body: "<html><title>Proxy</title>", kind: signforms.ErrForbidden, text: "get document: 407: a gateway or proxy responded, not the service: Proxy (check the credentials of the proxy)"},
+		{name: "page not found", status: 404, body: nginxPage, kind: signforms.ErrBadResponse, text: "get document: bad response (404): a gateway or proxy responded, not the service (404 Not & Found)"},
+		{name: "text not found", status: 404, body: "404 page not found", kind: signforms.ErrBadResponse, text: "get document: bad response (404): 404 page not found (check the ids, the base URL and the endpoint)"},
+		{name: "page that refuses a method", status: 405, body: nginxPage, kind: signforms.ErrBadResponse, text: "get document: bad response (405): a gateway or proxy responded, not the service (404 Not & Found)"},
+		{name: "text that calls it invalid", status: 400, body: "Bad Request", kind: signforms.ErrBadResponse, text: "get document: bad response (400): Bad Request"},
+		{name: "page that forbids", status: 403, body: "<!DOCTYPE html><title> Access denied </title>", kind: signforms.ErrForbidden, text: "get document: 403: a gateway or proxy responded, not the service (Access denied)"},
+		{name: "proxy that wants credentials", status: 407, body: "<html><title>Proxy</title>", kind: signforms.ErrForbidden, text: "get document: 407: a gateway or proxy responded, not the service (Proxy) (check the credentials of the proxy)"},
 		{name: "proxy without a body", status: 407, body: "", kind: signforms.ErrForbidden, text: "get document: 407: Proxy Authentication Required (check the credentials of the proxy)"},
 		{name: "not found without a body", status: 404, body: "", kind: signforms.ErrNotFound, text: "get document: 404: Not Found (check the ids, the base URL and the endpoint)"},
 		{name: "page with status 200", status: 200, body: nginxPage, kind: signforms.ErrBadResponse,
-			text: "get document: 200: bad response: unreadable answer: a gateway or proxy responded, not the service: 404 Not & Found: check the base URL"},
+			text: "get document: bad response (200): a gateway or proxy responded, not the service (404 Not & Found); check the base URL"},
 		{name: "JSON that is cut off", status: 404, body: `{"message":"No su`, kind: signforms.ErrNotFound, text: `get document: 404: {"message":"No su (check the ids, the base URL and the endpoint)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

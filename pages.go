@@ -121,7 +121,7 @@ func (w wirePage) missingList(name string, there bool, r *response) string {
 	if there || w.provesEmpty(name, r) {
 		return ""
 	}
-	return fmt.Sprintf("it has no %s, and nothing in it says that there are none", name)
+	return fmt.Sprintf("it has no %s, and does not report that there are none", name)
 }
 
 // provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave
@@ -267,18 +267,18 @@ func (p *Page[T]) incomplete(yielded, reported int, why string) *Error {
 		}
 		count = fmt.Sprintf("%d %s %d", yielded, of, reported)
 	}
-	e := p.errorOf(ErrIncomplete, count+": "+why)
+	e := p.errorOf(ErrIncomplete, count+"; "+why)
 	e.Yielded, e.Reported = yielded, reported
 	return e
 }
 
 // likelyCauses fit into the 200 bytes of a message, with a count.
 var likelyCauses = map[paging.State]string{
-	paging.Restless: "the list changes faster than it can be read, or comes in another order each time: " +
+	paging.Restless: "the list changes faster than it can be read, or its order differs in each request; " +
 		"try again later, or with a narrower filter",
-	paging.Missing: "a second look found no more: the service may ignore the page, or count something else: see Endpoint",
-	paging.Nameless: "some records have no id, so a further page cannot be told from the same again: " +
-		"ask for further pages by their number",
+	paging.Missing: "a second reading found no more records; the service may ignore the page, or its total counts something else (see Endpoint)",
+	paging.Nameless: "some records have no id, so All cannot tell a further page from a repeated one; " +
+		"request further pages by their number",
 }
 
 // recordID returns a UUID as it is, in any case of its letters, and the hash of any other id.

@@ -63,7 +63,7 @@ func TestAll_recordsWithoutIDs(t *testing.T) {
 				require.NoError(t, err)
 			} else {
 				clienttest.RequireMatches(t, err, signforms.ErrIncomplete)
-				require.ErrorContains(t, err, "incomplete list: 2 ")
+				require.ErrorContains(t, err, "incomplete list (200): 2 ")
 				require.ErrorContains(t, err, row.wantErr)
 				require.NotEmpty(t, clienttest.AsError(t, err).RequestID)
 				require.Equal(t, 1, clienttest.AsError(t, err).Attempts)

@@ -126,5 +126,5 @@ var (
 	// errPastDeadline is the cause when the next slot comes after the context's deadline.
 	errPastDeadline = fmt.Errorf("the next slot comes later: %w", context.DeadlineExceeded)
 	// errStoreAway is a cause when the LimitStore did not answer.
-	errStoreAway = errors.New("the limit store did not answer")
+	errStoreAway = errors.New("the limit store did not respond")
 )

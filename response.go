@@ -40,7 +40,7 @@ func (r *response) statusError() error {
 		}
 		return r.newError("", text)
 	case r.outcome.Status/100 == 3:
-		return r.newError("", "redirected, which is never followed: correct the base URL or the endpoint")
+		return r.newError("", "the service redirects, and redirects are not followed: correct the base URL or the endpoint")
 	case r.outcome.Status/100 != 2:
 		code, message := reason(r.outcome)
 		switch isRefusal := r.outcome.Status/100 == 4 && !slices.Contains(gatewayStatuses, r.outcome.Status); {
@@ -81,7 +81,7 @@ func pageText(o call.Outcome) string {
 	if found := pageTitle.FindSubmatch(text(o)[:min(len(text(o)), call.MaxSearched)]); found != nil {
 		title = html.UnescapeString(string(found[1]))
 	}
-	return "a gateway or proxy responded, not the service: " + title
+	return "a gateway or proxy responded, not the service (" + title + ")"
 }
 
 // isCutOff reports whether the body is the beginning of a JSON object. A proxy that decompresses may cut off a body and
@@ -239,7 +239,7 @@ func (r *response) failure() error {
 	code, message := reason(r.outcome)
 	e := r.newError(code, message)
 	if e.Message == "" || e.Message == "OK" {
-		e.Message = "the answer says that it failed"
+		e.Message = "the response reports a failure"
 	}
 	return e
 }
@@ -258,7 +258,7 @@ func (r *response) unreadable(err error, missing func() string) error {
 	case errors.Is(err, jsonfill.ErrTooMuch), len(text(r.outcome)) == 0:
 		why, kind = err.Error(), ErrUnavailable
 	case isPage(r.outcome):
-		why = pageText(r.outcome) + ": check the base URL"
+		return r.newError("", pageText(r.outcome)+"; check the base URL", kind)
 	case errors.Is(err, jsonfill.ErrNotObject):
 		why = "it is not a JSON object: check the base URL"
 	default:
@@ -267,7 +267,7 @@ func (r *response) unreadable(err error, missing func() string) error {
 	if why == "" {
 		return nil
 	}
-	return r.newError("", "unreadable answer: "+why, kind)
+	return r.newError("", "unreadable response ("+why+")", kind)
 }
 
 // errorOf is an error of a kind about an answer that could be read.
@@ -294,12 +294,12 @@ func only[T any](p *Page[T], err error, id string, idOf func(*T) string) (*T, er
 		return nil, p.errorOf(ErrUnavailable, p.old+"the record is not in it")
 	}
 	if len(p.Items) > 0 {
-		return nil, p.errorOf(ErrBadResponse, "the filter was ignored: the answer holds other ids, not the one asked for")
+		return nil, p.errorOf(ErrBadResponse, "the service ignored the filter: the response has other ids than the requested one")
 	}
 	if value(p.Total) > 0 || p.more == paging.Promised {
-		return nil, p.errorOf(ErrUnavailable, "the answer contradicts itself: its list is empty, and it reports records")
+		return nil, p.errorOf(ErrUnavailable, "the response contradicts itself: its list is empty, but it reports records")
 	}
-	return nil, p.errorOf(ErrNotFound, "the service has none with this id")
+	return nil, p.errorOf(ErrNotFound, "the service has no record with this id")
 }
 
 // notSent is the error of a call that made no attempt.
@@ -323,7 +323,7 @@ func (c *caller) stopError(err error, method string) error {
 	case errors.As(err, &storeErr):
 		// The text alone: of the reminder, a store's own errors say nothing. fmt prints one whose methods panic.
 		e.kinds, e.cause = []error{ErrUnavailable}, errStoreAway
-		e.Message = call.CleanText(fmt.Sprint("the limit store did not answer, so nothing was sent: ", storeErr.Err), c.calls.Key)
+		e.Message = call.CleanText(fmt.Sprintf("nothing was sent, because the limit store did not respond (%v)", storeErr.Err), c.calls.Key)
 	case !errors.As(err, &waitErr):
 		return err
 	case waitErr.PastDeadline:

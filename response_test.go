@@ -39,7 +39,7 @@ func TestList_responseWithoutList(t *testing.T) {
 			t.Run(body, func(t *testing.T) {
 				err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
 				clienttest.RequireUnreadable(t, call, err, 200)
-				require.ErrorContains(t, err, "unreadable answer: it has no "+list, "%s of %s", name, body)
+				require.ErrorContains(t, err, "unreadable response (it has no "+list, "%s of %s", name, body)
 			})
 		}
 	}
@@ -100,7 +100,7 @@ func TestResponse_successThatReportsFailure(t *testing.T) {
 		body, message string
 		kind          error
 	}{
-		{body: `{"success":false}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
+		{body: `{"success":false}`, message: "the response reports a failure", kind: signforms.ErrUnavailable},
 		{body: `{"success":"false","message":"No"}`, message: "No", kind: signforms.ErrUnavailable},
 		{body: `{"message":"Voided","error":"but"}`, message: "Voided", kind: signforms.ErrUnavailable},
 		{body: `{"error":"boom"}`, message: "boom", kind: signforms.ErrUnavailable},
@@ -108,9 +108,9 @@ func TestResponse_successThatReportsFailure(t *testing.T) {
 		{body: `{"error":"` + strings.Repeat("x", 100<<10) + `"}`, message: strings.Repeat("x", 197) + "…", kind: signforms.ErrUnavailable},
 		{body: `{"success":false,"error":"No such form","code":"not_found"}`, message: "No such form", kind: signforms.ErrNotFound},
 		{body: `{"success":true,"error":true}`, message: "true", kind: signforms.ErrUnavailable},
-		{body: `{"statusCode":500,"body":"boom"}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
-		{body: `{"success":false,"documents":[],"respondents":[],"responses":[]}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
-		{body: `{"success":false,"documents":7,"respondents":7,"responses":7}`, message: "the answer says that it failed", kind: signforms.ErrUnavailable},
+		{body: `{"statusCode":500,"body":"boom"}`, message: "the response reports a failure", kind: signforms.ErrUnavailable},
+		{body: `{"success":false,"documents":[],"respondents":[],"responses":[]}`, message: "the response reports a failure", kind: signforms.ErrUnavailable},
+		{body: `{"success":false,"documents":7,"respondents":7,"responses":7}`, message: "the response reports a failure", kind: signforms.ErrUnavailable},
 	} {
 		t.Run(fmt.Sprintf("%.60s", c.body), func(t *testing.T) {
 			for _, call := range clienttest.Calls {
@@ -282,7 +282,7 @@ func TestList_valueIsNoList(t *testing.T) {
 					call := clienttest.CallOf(t, inner.name)
 					err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, body)))
 					clienttest.RequireUnreadable(t, call, err, 200)
-					require.ErrorContains(t, err, "unreadable answer: "+fmt.Sprintf(row.want, inner.field))
+					require.ErrorContains(t, err, "unreadable response ("+fmt.Sprintf(row.want, inner.field))
 				})
 			}
 		})

@@ -167,7 +167,7 @@ func patiently(ctx context.Context, do func() error) error {
 // connected gives do a connection. One that failed on Postgres is not used again: it may be one to a server that turned
 // read-only, or that is silent.
 func (b *database) connected(ctx context.Context, limit time.Duration, do func(context.Context, *sql.Conn) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("the database did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("the database did not respond in time"))
 	defer cancel()
 	conn, err := b.db.Conn(ctx)
 	if err != nil {

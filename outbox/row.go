@@ -129,7 +129,7 @@ func (t *tx) wait(r row, backoff time.Duration, set string, args ...any) {
 // undecide leaves a message to a person. looked: candidates are all that there are.
 func (t *tx) undecide(r row, candidates []string, looked int, reason string) {
 	if r.state != Undecided {
-		t.log(slog.LevelError, "it is not certain whether a message was sent: a person decides", slog.String("key", r.key), slog.String("reason", reason),
+		t.log(slog.LevelError, "it is unknown whether a message was sent: a person must decide", slog.String("key", r.key), slog.String("reason", reason),
 			slog.Any("candidates", candidates))
 	}
 	t.change(r.id, "state = 'undecided', phase = 0, candidates = $2, looked = $3, error = $4, "+tell, toJSON(append([]string{}, candidates...)), looked, reason)

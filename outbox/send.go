@@ -226,7 +226,7 @@ func (t *tx) recordSent(r row, o outcome) {
 	case mine && current:
 		t.sent(r, o.sent, t.now)
 	case mine:
-		t.log(slog.LevelError, "a second document was made for one key: a person decides which one to void", slog.String("key", r.key),
+		t.log(slog.LevelError, "a second document was created for one key: a person must decide which one to void", slog.String("key", r.key),
 			slog.String("document", r.document), slog.String("duplicate", o.sent.ID))
 		t.change(r.id, "duplicates = $2, "+tell, toJSON(append(r.duplicates, o.sent.ID)))
 	case current:

@@ -155,9 +155,9 @@ func (s *settlement) decide(d *doubt) {
 	for _, k := range s.candidates[d.id] {
 		candidates = append(candidates, k.id)
 	}
-	reason := "several documents may be this send, or one that others may have too"
+	reason := "several documents may be the result of this send, or the only one may be that of another message"
 	if len(candidates) == 0 {
-		reason = "the service's list does not show who signs"
+		reason = "the service's list does not contain the addresses of the signers"
 	}
 	// The document would have been recognised: each document has a message or was listed before the first claim, or
 	// addresses are readable.

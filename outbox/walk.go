@@ -71,7 +71,7 @@ func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Durati
 			w.fail(t, silent || errors.Is(listErr, signforms.ErrNotFound), b.options.Reconcile)
 		})
 		if silent && len(task.sending) > 0 {
-			listErr = errors.New("the list shows none of the recorded documents of its template, so it settles nothing")
+			listErr = errors.New("the list contains none of the recorded documents of its template, so no outcome is settled from it")
 		}
 		return 0, errors.Join(listErr, err)
 	}

@@ -18,7 +18,7 @@ const (
 	batchTimeout = 30 * time.Second
 )
 
-var errNoAnswer = errors.New("the store did not answer in time")
+var errNoAnswer = errors.New("the store did not respond in time")
 
 // background limits the time of the store calls that Run makes outside of functions. After a
 // failover the connections of a pool may neither respond nor end.
@@ -68,7 +68,7 @@ func (b *background) within(
 		b.drop()
 	}
 	if first {
-		b.log.LogAttrs(ctx, slog.LevelError, "queue: the store did not answer, Run gave it up and tries again",
+		b.log.LogAttrs(ctx, slog.LevelError, "queue: the store did not respond in time, Run tries again",
 			slog.String("what", what), slog.Duration("waited", limit), slog.String("error", err.Error()))
 	}
 	if errors.Is(err, errNoAnswer) {

@@ -140,7 +140,7 @@ func (q *Queue) serveVerified(w http.ResponseWriter, r *http.Request) {
 
 func (q *Queue) unavailable(w http.ResponseWriter, r *http.Request, err error) {
 	q.count.refused.Add(1)
-	q.Logger.LogAttrs(r.Context(), slog.LevelError, "queue: delivery not known to be stored, answered 503", slog.String("error", err.Error()))
+	q.Logger.LogAttrs(r.Context(), slog.LevelError, "queue: it is unknown whether a delivery was stored, responded with 503", slog.String("error", err.Error()))
 	w.Header()["Retry-After"] = []string{retryAfter}
 	answer(w, receipt{}, err, http.StatusServiceUnavailable, "unavailable")
 }

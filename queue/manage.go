@@ -186,7 +186,7 @@ func (q *Queue) Body(ctx context.Context, id int64) ([]byte, error) {
 }
 
 // ErrNoBody is matched by the error of [Queue.Body] when there is no event with this id, or its JSON was erased.
-var ErrNoBody = errors.New("there is no event with this id, or its JSON is not kept any more")
+var ErrNoBody = errors.New("there is no event with this id, or its JSON is no longer kept")
 
 // Retry makes the events that f selects due now, and gives each its full number of tries again. It
 // selects failed events and events that wait for their next try. If [Filter].States contains Done,

@@ -24,7 +24,7 @@ func (r *runner) sweepUntilStop() {
 	defer pause.Stop()
 	for {
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, errNoAnswer) {
-			r.Logger.LogAttrs(ctx, slog.LevelWarn, "queue: erasing what is not kept any longer", slog.String("error", err.Error()))
+			r.Logger.LogAttrs(ctx, slog.LevelWarn, "queue: erasing events that are no longer kept", slog.String("error", err.Error()))
 		}
 		pause.Reset(r.untilSweep(ctx))
 		select {
@@ -93,7 +93,7 @@ func (q *Queue) sweepEach(ctx context.Context, chosen string, before int64, chan
 			}
 			return change(t, ids)
 		}
-		err := q.background.within(ctx, batchTimeout, "erasing what is not kept any longer", func(ctx context.Context) error {
+		err := q.background.within(ctx, batchTimeout, "erasing events that are no longer kept", func(ctx context.Context) error {
 			return q.db.write(ctx, erase)
 		})
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	errInterrupted  = errors.New("the process ended, was suspended or lost the store while the function ran")
+	errInterrupted  = errors.New("the process ended, was suspended or lost its connection to the store while the function ran")
 	errNotReturning = errors.New("the function did not return after its time-out and was abandoned")
 )
 
@@ -40,7 +40,7 @@ func (r *runner) process(c *claim) (next *claim) {
 	}
 	if r.stopping() {
 		if err := r.release(c); err != nil && !errors.Is(err, errStale) {
-			r.Logger.LogAttrs(r.values, slog.LevelError, "queue: releasing an ordering key, it will be due when its lease ends", slog.String("error", err.Error()))
+			r.Logger.LogAttrs(r.values, slog.LevelError, "queue: the ordering key could not be released, it is due again when its lease ends", slog.String("error", err.Error()))
 		}
 		return nil
 	}
@@ -96,7 +96,7 @@ func (r *runner) call(c *claim) (context.Context, error) {
 // without returns err, or nil when the event has no function.
 func (r *runner) without(err error, c *claim) error {
 	if errors.Is(err, webhook.ErrNoFunction) {
-		r.log(slog.LevelInfo, "queue: event done, no function for it", &c.entry)
+		r.log(slog.LevelInfo, "queue: event acknowledged, no function is set for it", &c.entry)
 		return nil
 	}
 	return err
@@ -167,11 +167,11 @@ func (r *runner) note(c *claim, s *Settled) {
 		r.log(slog.LevelWarn, "queue: event failed, will be tried again", &c.entry, append(attrs, slog.Time("retry", s.Retry))...)
 	case FailedPermanently:
 		r.count.failed.Add(1)
-		r.log(slog.LevelError, "queue: event failed for good", &c.entry, attrs...)
+		r.log(slog.LevelError, "queue: event failed permanently", &c.entry, attrs...)
 	case Released:
 		r.log(slog.LevelWarn, "queue: event interrupted by the end of Run", &c.entry)
 	case Stale:
-		r.log(slog.LevelWarn, "queue: outcome not stored, the ordering key was lost or the store did not answer", &c.entry, attrs...)
+		r.log(slog.LevelWarn, "queue: outcome not stored, the lease was lost or the store did not respond", &c.entry, attrs...)
 	}
 }
 
@@ -202,7 +202,7 @@ func (r *runner) interrupted(c *claim) (next *claim, goOn bool) {
 // Either its lease has ended and another worker holds the ordering key, or the event was erased or
 // processed meanwhile. Roll the transaction back, and return the error. The event is then not
 // reported as failed.
-var ErrLost = errors.New("queue: the event is not this function's any more")
+var ErrLost = errors.New("queue: lease lost: the event now belongs to another worker, or is settled")
 
 // Complete marks the event of the function with this ctx as processed, in the function's own
 // transaction tx. tx must be of the database and schema of the queue. The work that the function

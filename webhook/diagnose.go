@@ -156,7 +156,7 @@ func bodyVariants(body []byte) []variant {
 			how = ", with the body as JSON.stringify prints it. It was reformatted on the way, which a receiver in Go accepts up to 64 KiB alone"
 		}
 		variants = append(variants, variant{how, string(text)},
-			variant{", if the body were an array of what it is", "[" + string(text) + "]"})
+			variant{", if the body were an array with it as the only element", "[" + string(text) + "]"})
 	}
 	if decoded, err := base64.StdEncoding.DecodeString(string(bytes.Trim(body, " \r\n\""))); err == nil {
 		variants = append(variants, variant{", if the body were decoded from base64, as API gateways send it", string(decoded)})
@@ -202,7 +202,7 @@ func (d *diagnosis) noMatch(body []byte) {
 		return
 	}
 	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		d.say("The body is gzip, and the service signs what it was before: decompress it before it is verified.")
+		d.say("The body is gzip, and the service signs the uncompressed body: decompress it before it is verified.")
 		return
 	}
 	d.say("The signature does not match the secret, or any of several. Compare it with the one shown where the webhook was " +

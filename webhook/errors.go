@@ -44,8 +44,8 @@ var (
 
 	// ErrBodyConsumed means that the body is empty, or shorter than the request announced, because
 	// something read it before. The error matches ErrSignature too.
-	ErrBodyConsumed = errors.New("webhook: nothing, or not all, is left of the body: something read it before; " +
-		"put the Handler or Middleware before whatever reads bodies, or give Verify the bytes that were received")
+	ErrBodyConsumed = errors.New("webhook: the body was read before, completely or in part; " +
+		"put the Handler or Middleware before other code that reads bodies, or give Verify the bytes that were received")
 
 	// ErrTooLarge means that the body is larger than [VerifierOptions.MaxBody], or larger than an
 	// [http.MaxBytesReader] before the handler allows. The text names the limit that was exceeded,

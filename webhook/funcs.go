@@ -75,7 +75,7 @@ func (f Funcs) Dispatch(ctx context.Context, e Event) error {
 	return <-ended
 }
 
-var errNilEvent = errors.New("webhook: event is nil: whatever stored or passed it has lost it")
+var errNilEvent = errors.New("webhook: event is nil: the code that stored or passed the event has lost it")
 
 // isNil reports whether ev is nil or a nil pointer.
 func isNil(ev Event) bool {

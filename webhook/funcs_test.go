@@ -104,7 +104,7 @@ func TestDispatch_nilEvent(t *testing.T) {
 		(*webhook.TemplateViewed)(nil), (*webhook.TemplateSigned)(nil), (*webhook.TemplateResponse)(nil), (*webhook.UnknownEvent)(nil),
 	} {
 		for _, on := range []webhook.Funcs{record(&ran), {Default: record(&ran).Default}, {}} {
-			require.EqualError(t, on.Dispatch(t.Context(), ev), "webhook: event is nil: whatever stored or passed it has lost it")
+			require.EqualError(t, on.Dispatch(t.Context(), ev), "webhook: event is nil: the code that stored or passed the event has lost it")
 		}
 		events := []webhook.Event{&webhook.FormResponse{}, ev}
 		require.PanicsWithValue(t, "webhook: ReplayKeys: event 1 is nil", func() { webhook.ReplayKeys(events) })

@@ -17,7 +17,7 @@ var (
 	errMethod = errors.New("webhook: request method is not POST; if the request is a delivery, a redirect changed " +
 		"the method: give the service the URL that the redirect leads to")
 	errMediaType = errors.New("webhook: request has no Content-Type of application/json, or more than one; " +
-		"if the request is a delivery, something on the way changed it")
+		"if the request is a delivery, a proxy changed it")
 	errEncoding = errors.New("webhook: request body has a Content-Encoding, but what was signed has none: " +
 		"decompress it before this handler and remove the header")
 	errBodyCutShort = errors.New("webhook: request body is incomplete: the sender hung up, http.Server.ReadTimeout " +
@@ -32,7 +32,7 @@ var (
 		"if the service sends another form, read it with VerifierOptions.ParseTimestamp", ErrHeaderMalformed, TimestampHeader)
 	errTimestampUnsafe = fmt.Errorf("%w: %s is not 1 to 64 printable ASCII characters without opening brackets and braces, "+
 		"so that VerifierOptions.ParseTimestamp is not called", ErrHeaderMalformed, TimestampHeader)
-	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp; its error is omitted because it may quote what was sent",
+	errTimestampRefused = fmt.Errorf("%w: %s was refused by VerifierOptions.ParseTimestamp; its error is omitted because it may quote the header",
 		ErrHeaderMalformed, TimestampHeader)
 	errSplitUnsafe = fmt.Errorf("%w, which VerifierOptions.ParseTimestamp requires", ErrPayload)
 	errConsumed    = fmt.Errorf("%w: %w", ErrSignature, ErrBodyConsumed)
@@ -40,7 +40,7 @@ var (
 
 const (
 	ifMissing  = "; the request is not a delivery, a proxy removed the header, or the map was not built with http.Header.Add"
-	ifRepeated = "; if the request is a delivery, something on the way added one"
+	ifRepeated = "; if the request is a delivery, a proxy added one"
 )
 
 // refusal is the reason why a request is not processed, with the response to the sender. All

@@ -117,9 +117,9 @@ func checkSecret(secret string) error {
 	case secret == "":
 		return errors.New("is empty: check the variable or file that it comes from")
 	case strings.Contains(secret, "\ufeff"):
-		return errors.New("holds a byte order mark: save the file that it comes from without one, or copy the secret anew")
+		return errors.New("holds a byte order mark: save the file that it comes from without one, or copy the secret again")
 	case strings.ContainsFunc(secret, isInvisible):
-		return errors.New("holds an invisible character, such as a zero-width space: copy the secret anew")
+		return errors.New("holds an invisible character, such as a zero-width space: copy the secret again")
 	case strings.TrimSpace(secret) != secret:
 		return errors.New("begins or ends with white space, most likely a newline: trim it where it is read")
 	}

@@ -155,7 +155,7 @@ func TestErrorsHaveTheWordsOfTheCommandLine(t *testing.T) {
 	const id = "00000000-0000-4000-8000-000000000001"
 	for _, args := range [][]string{{"list"}, {"get", id}} {
 		_, stderr, _ := execute(t, append([]string{"documents", "--max-attempts", "1", "--attempt-timeout", "10ms"}, args...)...)
-		require.Contains(t, stderr, "no complete answer within --attempt-timeout, 10ms")
+		require.Contains(t, stderr, "no complete response within --attempt-timeout, 10ms")
 	}
 }
 

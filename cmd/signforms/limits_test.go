@@ -57,14 +57,14 @@ func TestLimitStoreThatDoesNotAnswerSendsNothing(t *testing.T) {
 	for where, reason := range map[string]string{path: "is damaged", "redis://:hunter2hunter2@127.0.0.1:1?max_retries=-1": "refused"} {
 		_, stderr, code := execute(t, "documents", "remind", s.lease, "--limit-store", where)
 		require.Equal(t, cli.ExitFailure, code)
-		require.Contains(t, stderr, "the limit store did not answer, so nothing was sent")
+		require.Contains(t, stderr, "nothing was sent, because the limit store did not respond")
 		require.Contains(t, stderr, reason)
 		require.NotContains(t, stderr, "hunter2")
 		args, _ := pendingOf(t)
 		stdout, stderr, code := execute(t, append(strings.Fields(args), "--limit-store", where)...)
 		require.Equal(t, cli.ExitFailure, code)
 		require.Empty(t, stdout, "none was tried")
-		require.Regexp(t, `signforms: 0 sent; 0 failed; 0 unknown; 3 not tried; send reminder: unavailable: the limit store did not answer, so nothing was sent: .*`+reason, stderr)
+		require.Regexp(t, `signforms: 0 sent; 0 failed; 0 unknown; 3 not tried; send reminder: unavailable: nothing was sent, because the limit store did not respond .*`+reason, stderr)
 	}
 	for _, r := range s.Requests()[s.requestsBefore:] {
 		require.True(t, r.Method == http.MethodGet || r.StatusCode == http.StatusForbidden, "%s was sent with the key", r)

@@ -65,7 +65,7 @@ func TestProbeOfOtherServices(t *testing.T) {
 		says   []string
 		code   int
 	}{
-		"not JSON":      {200, "<html>" + secret + "</html>", []string{"200 OK, 22 bytes of text/html that are not JSON\n           the SDK's error: ErrBadResponse, unreadable answer"}, 0},
+		"not JSON":      {200, "<html>" + secret + "</html>", []string{"200 OK, 22 bytes of text/html that are not JSON\n           the SDK's error: ErrBadResponse, a gateway or proxy responded, not the service"}, 0},
 		"empty":         {204, "", []string{"204 No Content, no body"}, 0},
 		"a list alone":  {200, `[{"documentId":7,"status":"` + secret + `","owner":"` + secret + `"},{}]`, []string{"2 records in the answer itself; status text 1, none in 1 record"}, 0},
 		"another field": {200, `{"` + secret + `":[],"total":57,"weight":57,"ok":true}`, []string{"0 records in field 1; beside: field 2 (number 1), field 3 (boolean), total 57\n"}, 0},

@@ -110,7 +110,7 @@ func TestRemindersThatReachNobody(t *testing.T) {
 	altered(t, s, toRemind, func(string) string { return `{"message":"nobody is pending","remindersSent":0}` })
 	_, stderr, code := s.run(t, "documents remind LEASE")
 	require.Equal(t, cli.ExitFailure, code)
-	require.Contains(t, stderr, "the service says that it sent no reminder: nobody is pending")
+	require.Contains(t, stderr, "the service reports that it sent no reminder: nobody is pending")
 }
 
 func TestFlagsOfRemind(t *testing.T) {

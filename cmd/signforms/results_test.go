@@ -178,8 +178,8 @@ func TestUnknownLines(t *testing.T) {
 	m.requireEach(t, 6)
 
 	stdout, stderr = m.sends(t, m.path, cli.ExitOK, "--unknown")
-	require.Equal(t, "2 lines are unknown ("+m.results()+"); a request of one without a document here may still be on its "+
-		"way: look again in 2 minutes before you set it to again\n", stderr)
+	require.Equal(t, "2 lines are unknown ("+m.results()+"); the request of a line without a document here may still "+
+		"arrive: check again in 2 minutes before you set the line to again\n", stderr)
 	require.Regexp(t, `^ITEM\tOUTCOME\tCREATED DOCUMENT ID\tMESSAGE\n4\tPENDING\t[0-9a-f]{24}\t\S+Z\n3\tPENDING\t[0-9a-f]{24}\t\S+Z\n$`, stdout)
 
 	text := m.read(t, m.results())
@@ -339,7 +339,7 @@ func TestBatchesThatStop(t *testing.T) {
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 502})
 	stdout, stderr := m.sends(t, m.path, cli.ExitUnknown)
 	require.Equal(t, 1, strings.Count(stdout, "\tunknown\t"), stdout)
-	require.Contains(t, stderr, "0 sent; 0 failed; 1 unknown; 5 not tried; the service refused the key or had no clear answer; ")
+	require.Contains(t, stderr, "0 sent; 0 failed; 1 unknown; 5 not tried; the service refused the key or gave no clear response; ")
 	heal()
 	require.NoError(t, os.Remove(m.results()))
 	m.Fail(signformstest.Fault{Operation: signforms.OpSend, Status: 403})

@@ -169,25 +169,25 @@ First steps:
   2. signforms documents add Lease --signer ann@example.com
      signforms documents list --sandbox
   3. SIGNFORMS_BASE_URL=… SIGNFORMS_API_KEY=… signforms whoami
-                                     says whether the key of an account works
+                                     shows whether the key of an account works
 
 Variables, which flags override:
   SIGNFORMS_BASE_URL                 address of the service
   SIGNFORMS_API_KEY                  the API key
-  SIGNFORMS_API_KEY_FILE             or a file that holds it
-  SIGNFORMS_WORKSPACE_ID             the workspace, where there are several
-  SIGNFORMS_ACCOUNT                  or an account of the settings, for these
+  SIGNFORMS_API_KEY_FILE             or a file that contains the API key
+  SIGNFORMS_WORKSPACE_ID             the workspace, if there are several
+  SIGNFORMS_ACCOUNT                  or an account of the settings, for all these
   SIGNFORMS_SETTINGS                 the settings file
   SIGNFORMS_LIMIT_STORE              counts reminders: a file or a redis:// URL
   SIGNFORMS_WEBHOOK_SECRET           signs webhooks
-  SIGNFORMS_SANDBOX_URL              where a sandbox is, for commands on it
+  SIGNFORMS_SANDBOX_URL              URL of a sandbox, for commands on it
   SIGNFORMS_SANDBOX_TOKEN            its token
   NO_COLOR                           no escape sequences on the terminal
 
-Exit codes: 0 done; 1 nothing was done, or it failed; 2 wrong command line;
-3 done in part, or a list that may lack records; 4 it is unknown whether a send
-or a reminder was carried out; 130 interrupted before anything was sent, or by a
-second Ctrl+C.`
+Exit codes: 0 success; 1 failure, or nothing was executed; 2 invalid command
+line; 3 executed in part, or a list that may lack records; 4 it is unknown
+whether a send or a reminder was executed; 130 interrupted before anything was
+sent, or by a second Ctrl+C.`
 
 // showInOrder makes help list flags in the order in which they were added, a command's own flags first.
 func showInOrder(parent *cobra.Command) {

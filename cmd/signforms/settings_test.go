@@ -167,7 +167,7 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 	stdout, stderr, code = s.run(t, "whoami")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Equal(t, "service    URL\nchosen by  flags and variables\nkey        refused: the service refuses it or, if the key is right, the workspace\n"+
-		"workspace  not named: that of the key, which the service does not tell\n", stdout)
+		"workspace  not named: the workspace of the key, which the service does not report\n", stdout)
 	require.Contains(t, stderr, "403 forbidden")
 	stdout, _, _ = s.run(t, "whoami --json")
 	require.Contains(t, stdout, `"verdict": "refused"`)
@@ -197,7 +197,7 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 				}
 				io.WriteString(w, one)
 			}
-		}(), cli.ExitFailure, "cannot tell: after others were refused, the service refuses what it took before"},
+		}(), cli.ExitFailure, "cannot tell: after other keys were refused, the service refuses the one that it accepted before"},
 		"a page": {func(w http.ResponseWriter, _ bool) { io.WriteString(w, "<html>sign in</html>") }, cli.ExitFailure, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestBrokenSettings(t *testing.T) {
 		"{\n\n,":        "line 3: invalid character ','",
 		"{\n\"accounts\":{\"a\":{\"baseURL\":5}}}": "line 2: accounts.baseURL cannot be a JSON number",
 		`{"acounts":{}}`: `unknown field "acounts"`,
-		`{"accounts":{"a":` + a + `,"a":` + a + `}}`:                                      `"a" stands twice in one object`,
+		`{"accounts":{"a":` + a + `,"a":` + a + `}}`:                                      `"a" occurs twice in one object`,
 		`{"default":"nope","accounts":{"a":` + a + `}}`:                                   `the default is "nope", and there is no such account`,
 		`{"accounts":{"a":{"baseURL":"https://me:hunter2@a","apiKey":{"variable":"X"}}}}`: "account a: baseURL must have no user",
 	} {

@@ -114,7 +114,7 @@ func TestWebhookDiagnose(t *testing.T) {
 	require.Contains(t, stdout, "The signature matches the secret")
 	stdout, stderr, code := typed(t, strings.TrimSuffix(strings.TrimPrefix(body, "["), "]"), diagnose...)
 	require.Equal(t, cli.ExitFailure, code)
-	require.Contains(t, stdout, "would match the secret, if the body were an array of what it is")
+	require.Contains(t, stdout, "would match the secret, if the body were an array with it as the only element")
 	require.Equal(t, "signforms: the delivery is not genuine\n", stderr)
 	stdout, _, code = typed(t, body, "webhook", "diagnose")
 	require.Equal(t, cli.ExitFailure, code)

@@ -50,7 +50,7 @@ func (s *callState) exchange(req *http.Request) (Outcome, *http.Response) {
 	}
 	resp, err := transport.RoundTrip(req)
 	if err == nil && (resp == nil || resp.StatusCode == 0) { // a common error in a fake transport
-		err = errors.New("the Transport returned neither an answer with a status nor an error")
+		err = errors.New("the Transport returned neither a response with a status nor an error")
 	}
 	if err != nil {
 		if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
@@ -78,7 +78,7 @@ func (s *callState) exchange(req *http.Request) (Outcome, *http.Response) {
 	case err != nil:
 		out.Err = err
 	case int64(len(out.Body)) > limit:
-		out.Err, out.tooLarge = fmt.Errorf("the answer is larger than %d MiB: ask for fewer records at once with Limit", maxAnswer>>20), true
+		out.Err, out.tooLarge = fmt.Errorf("the response is larger than %d MiB: request fewer records with Limit", maxAnswer>>20), true
 	}
 	return out, resp
 }
@@ -87,7 +87,7 @@ func (s *callState) exchange(req *http.Request) (Outcome, *http.Response) {
 func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	switch {
 	case o.timedOut:
-		return fmt.Sprintf("no complete answer within Options.AttemptTimeout, %s", timeout)
+		return fmt.Sprintf("no complete response within Options.AttemptTimeout, %s", timeout)
 	case errors.Is(o.Err, errLate):
 		return errLate.Error()
 	case errors.Is(o.Err, context.Canceled):
@@ -95,7 +95,7 @@ func (o Outcome) NoAnswerText(timeout time.Duration) string {
 	case errors.Is(o.Err, context.DeadlineExceeded):
 		return context.DeadlineExceeded.Error()
 	case errors.Is(o.Err, io.ErrUnexpectedEOF), errors.Is(o.Err, io.EOF):
-		return "the connection was closed before the whole answer came: " + o.Err.Error()
+		return "the connection was closed before the whole response arrived: " + o.Err.Error()
 	}
 	return strings.TrimSuffix(o.Err.Error(), bodyAdvice)
 }

@@ -83,7 +83,7 @@ func TestResponse_memoryIsBounded(t *testing.T) {
 		}
 	}
 	err := clienttest.CallOf(t, "Documents.List").Do(t.Context(), clienttest.Scripted(t, clienttest.Answers(200, largeAnswers(512 << 10)["empty records"])))
-	require.EqualError(t, err, "list documents: 200: unavailable: unreadable answer: it would take too much memory: its records are many and nearly empty")
+	require.EqualError(t, err, "list documents: unavailable (200): unreadable response (it would take too much memory: its records are many and nearly empty)")
 }
 
 const apiURL = "https://api.example.com/base"
@@ -219,7 +219,7 @@ func TestRedirect_isNotFollowed(t *testing.T) {
 					require.EqualValues(t, 1, seen.Load())
 					e := clienttest.AsError(t, err)
 					require.Equal(t, status, e.StatusCode)
-					require.Equal(t, "redirected, which is never followed: correct the base URL or the endpoint", e.Message)
+					require.Equal(t, "the service redirects, and redirects are not followed: correct the base URL or the endpoint", e.Message)
 					if call.SendsMail() {
 						clienttest.RequireMatches(t, err, signforms.ErrOutcomeUnknown)
 					} else {
@@ -380,8 +380,8 @@ func TestResponse_sizeIsBounded(t *testing.T) {
 	for _, row := range []struct {
 		status int
 		want   string
-	}{{status: 200, want: "void document: 200: unavailable: the answer is larger than 32 MiB: ask for fewer records at once with Limit"},
-		{status: 409, want: "void document: 409: bad response: xxx"}} {
+	}{{status: 200, want: "void document: unavailable (200): the response is larger than 32 MiB: request fewer records with Limit"},
+		{status: 409, want: "void document: bad response (409): xxx"}} {
 		t.Run(fmt.Sprint(row.status), func(t *testing.T) {
 			c, seen := handlerClient(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Encoding", "gzip")

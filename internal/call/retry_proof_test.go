@@ -124,7 +124,7 @@ func TestLimitStore_slowerThanAnAttempt(t *testing.T) {
 		})
 		err := clienttest.CallOf(t, "Documents.Remind").Do(t.Context(), c)
 		clienttest.RequireMatches(t, err, signforms.ErrUnavailable)
-		require.ErrorContains(t, err, "no complete answer within Options.AttemptTimeout, 1s")
+		require.ErrorContains(t, err, "no complete response within Options.AttemptTimeout, 1s")
 		budget, err := c.Documents.ReminderBudget(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 5, budget.Remaining)
@@ -137,7 +137,7 @@ func TestTransport_returnsNothing(t *testing.T) {
 		for _, call := range clienttest.Calls {
 			err := call.Do(t.Context(), clienttest.Scripted(t, clienttest.Transport(func(*http.Request) (*http.Response, error) { return resp, nil })))
 			clienttest.RequireUnreadable(t, call, err, 0)
-			require.ErrorContains(t, err, "the Transport returned neither an answer with a status nor an error")
+			require.ErrorContains(t, err, "the Transport returned neither a response with a status nor an error")
 		}
 	}
 }

@@ -132,7 +132,7 @@ func TestDelivery_attemptEndsAfterTenSeconds(t *testing.T) {
 		require.NoError(t, srv.Settle(t.Context()))
 		require.Equal(t, 10*time.Second, time.Since(start))
 		a := srv.Deliveries()[0].Attempts[0]
-		require.Equal(t, "no whole answer within 10s", a.Error)
+		require.Equal(t, "no complete response within 10s", a.Error)
 		require.Equal(t, 10*time.Second, a.Took)
 	})
 }
@@ -153,7 +153,7 @@ func TestDelivery_receiverAdvancesTheClock(t *testing.T) {
 		defer srv.Close()
 		submit()
 		srv.Advance(48 * time.Hour)
-		require.Equal(t, "no whole answer within 10s", srv.Deliveries()[0].Attempts[0].Error)
+		require.Equal(t, "no complete response within 10s", srv.Deliveries()[0].Attempts[0].Error)
 		require.Len(t, srv.Unanswering(), 1)
 	})
 }

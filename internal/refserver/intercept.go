@@ -22,7 +22,7 @@ func (s *Server) intercept(ctx context.Context, c *api.Call, work func() api.Ans
 	if !ok {
 		return work()
 	}
-	c.Note("met the fault " + id)
+	c.Note("the fault applied: " + id)
 	var a api.Answer
 	if !f.AfterWork {
 		wait(ctx, f.Latency)

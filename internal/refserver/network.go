@@ -70,7 +70,7 @@ func (n *Network) unknown() error {
 	if n.closed {
 		return errors.New("the network is closed")
 	}
-	return fmt.Errorf("nobody serves this name in the network: it has %q", slices.Sorted(maps.Keys(n.listeners)))
+	return fmt.Errorf("no server has this name in the network: it has %q", slices.Sorted(maps.Keys(n.listeners)))
 }
 
 // listen returns a listener for host, which no server may have yet.

@@ -36,7 +36,7 @@ func TestNetwork_insideABubble(t *testing.T) {
 		require.Equal(t, time.Hour, time.Since(start))
 
 		_, err = client.Post("http://exho.test", "text/plain", nil)
-		require.ErrorContains(t, err, `exho.test: nobody serves this name in the network: it has ["echo.test"]`)
+		require.ErrorContains(t, err, `exho.test: no server has this name in the network: it has ["echo.test"]`)
 
 		network.Close()
 		network.Close()

@@ -158,7 +158,7 @@ func TestSettle_endsWithItsContext(t *testing.T) {
 		submit()
 		synctest.Wait()
 		id := srv.Deliveries()[0].ID
-		require.EqualError(t, srv.Resend(id), "resending "+id+": it is under way: wait until it has an outcome")
+		require.EqualError(t, srv.Resend(id), "resending "+id+": it is being sent: wait until it has an outcome")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		require.ErrorIs(t, srv.Settle(ctx), context.DeadlineExceeded)

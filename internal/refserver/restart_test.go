@@ -258,10 +258,10 @@ func TestRestart_unreadableState(t *testing.T) {
 		{want: `loading the state: a record of the kind "folder", which this version of the program does not know`, records: []refserver.Record{
 			{Kind: "folder", ID: "x", Data: []byte("{}")},
 		}},
-		{want: "loading the state: reading form f: it has version 99, and this version of the program reads 4: use the one that wrote it, or begin anew", records: []refserver.Record{
+		{want: "loading the state: reading form f: it has version 99, and this version of the program reads 4: use the one that wrote it, or start with an empty file", records: []refserver.Record{
 			{Kind: "form", ID: "f", Data: []byte(`{"v":99}`)},
 		}},
-		{want: "the storage holds records, but none of the service itself: it is damaged, or it is something else's", records: []refserver.Record{
+		{want: "the storage has records, but no record of the service itself: it is damaged, or belongs to another program", records: []refserver.Record{
 			{Kind: "form", ID: "f", Data: []byte(`{"v":4,"at":1,"d":{"ID":"f"}}`)},
 		}},
 	} {

@@ -66,7 +66,7 @@ func (k *keeper) Load(put func(store.Write)) error {
 	return err
 }
 
-var errNoService = errors.New("the storage holds records, but none of the service itself: it is damaged, or it is something else's")
+var errNoService = errors.New("the storage has records, but no record of the service itself: it is damaged, or belongs to another program")
 
 // CheckStorage reads the records of a storage as a start of the server does. It returns the number
 // of records, or why a start would refuse them, and calls uses with the hash of each blob that a record has.

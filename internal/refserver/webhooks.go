@@ -72,7 +72,7 @@ func resend(tx *store.Tx, d store.Delivery) error {
 	case w.Disabled:
 		return refused("its webhook is disabled: enable it first")
 	case d.Status == store.DeliverySending:
-		return refused("it is under way: wait until it has an outcome")
+		return refused("it is being sent: wait until it has an outcome")
 	}
 	d.Status, d.NextAttemptAt = store.DeliveryPending, tx.Now
 	tx.PutDelivery(d)

@@ -17,4 +17,4 @@ func (e *WaitError) Error() string { return "the next slot comes in " + e.Wait.S
 type StoreError struct{ Err error }
 
 // Error returns a text with the error of the store.
-func (e *StoreError) Error() string { return "the store did not answer: " + e.Err.Error() }
+func (e *StoreError) Error() string { return "the store did not respond: " + e.Err.Error() }

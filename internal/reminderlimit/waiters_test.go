@@ -216,7 +216,7 @@ func TestStore_noReplyNoRequest(t *testing.T) {
 		store.BeforeTake = func(context.Context) error { return errors.New("dial tcp 10.0.0.7:6379: connection refused") }
 		_, err := documents.Remind(t.Context(), clienttest.DocNumber(0))
 		clienttest.RequireLocal(t, err, signforms.ErrUnavailable, time.Second)
-		require.ErrorContains(t, err, "the limit store did not answer, so nothing was sent")
+		require.ErrorContains(t, err, "nothing was sent, because the limit store did not respond")
 		store.BeforeTake = func(context.Context) error { return errors.New(strings.Repeat("long ", 100)) }
 		_, err = documents.Remind(t.Context(), clienttest.DocNumber(0))
 		require.LessOrEqual(t, len(clienttest.AsError(t, err).Message), 200)

@@ -41,7 +41,7 @@ func TestADamagedDataFile(t *testing.T) {
 		stdout, err = command(t, nil, "check", file)
 		require.ErrorContains(t, err, "exit status 1")
 		require.ErrorContains(t, err, file+" has 1 problem")
-		require.Contains(t, stdout, "the PDF or picture ")
+		require.Contains(t, stdout, "the PDF or image ")
 		require.Contains(t, stdout, " is not as it was saved")
 	}
 	edit(t, monday, `update record set data = '{' where kind = 'service'`)
@@ -82,5 +82,5 @@ func TestCheck_whatAStartRefuses(t *testing.T) {
 	require.ErrorContains(t, err, data+" has 3 problems")
 	require.Contains(t, stdout, `the value "sealing_key": `)
 	require.Contains(t, stdout, `the value "workspaces": `)
-	require.Regexp(t, "the PDF or picture [0-9a-f]{64}, which a record has, is missing", stdout)
+	require.Regexp(t, "the PDF or image [0-9a-f]{64}, which a record has, is missing", stdout)
 }

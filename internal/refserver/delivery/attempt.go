@@ -118,7 +118,7 @@ func (s *Sender) post(ctx context.Context, r *Request) (a store.Attempt) {
 	return a
 }
 
-var noAnswer = "no whole answer within " + AttemptTimeout.String()
+var noAnswer = "no complete response within " + AttemptTimeout.String()
 
 func reason(ctx context.Context, err error) string {
 	switch ctx.Err() {

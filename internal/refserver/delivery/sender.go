@@ -12,7 +12,7 @@ import (
 )
 
 // ErrClosed is the error of a wait for a sender that has stopped.
-var ErrClosed = fmt.Errorf("%w: what was due or under way is not delivered any more", store.ErrClosed)
+var ErrClosed = fmt.Errorf("%w: deliveries that were due or being sent are no longer delivered", store.ErrClosed)
 
 // Config is the configuration of a [Sender]. All fields but Tamper are required.
 type Config struct {

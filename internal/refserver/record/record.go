@@ -89,7 +89,7 @@ func Decode(kind store.Kind, id string, data []byte) (w store.Write, at time.Tim
 		json.Unmarshal(data, &e) // the version may still be readable
 	}
 	if e.Version > 0 && e.Version != version {
-		return w, at, fmt.Errorf("reading %s %s: it has version %d, and this version of the program reads %d: use the one that wrote it, or begin anew",
+		return w, at, fmt.Errorf("reading %s %s: it has version %d, and this version of the program reads %d: use the one that wrote it, or start with an empty file",
 			kind, id, e.Version, version)
 	}
 	if err == nil && e.Version == 0 {

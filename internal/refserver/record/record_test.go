@@ -121,8 +121,8 @@ func TestRecord_blobs(t *testing.T) {
 
 func TestRecord_unreadableIsRefused(t *testing.T) {
 	for _, c := range []struct{ name, kind, data, want string }{
-		{name: "other version", kind: "form", data: `{"v":2,"at":7,"d":{}}`, want: "reading form f: it has version 2, and this version of the program reads 4: use the one that wrote it, or begin anew"},
-		{name: "in another form", kind: "form", data: `{"v":5,"at":7,"d":[1]}`, want: "reading form f: it has version 5, and this version of the program reads 4: use the one that wrote it, or begin anew"},
+		{name: "other version", kind: "form", data: `{"v":2,"at":7,"d":{}}`, want: "reading form f: it has version 2, and this version of the program reads 4: use the one that wrote it, or start with an empty file"},
+		{name: "in another form", kind: "form", data: `{"v":5,"at":7,"d":[1]}`, want: "reading form f: it has version 5, and this version of the program reads 4: use the one that wrote it, or start with an empty file"},
 		{name: "no version", kind: "form", data: `{}`, want: "reading form f: it has no version"},
 		{name: "unknown kind", kind: "folder", data: `{"v":4,"at":7,"d":{}}`, want: `a record of the kind "folder", which this version of the program does not know`},
 		{name: "no entries", kind: "audit", data: `{"v":4,"at":7,"d":[]}`, want: "reading audit f: an entry is missing"},

@@ -80,7 +80,7 @@ func (bs blobs) count(files []*signing.File) {
 }
 
 // ErrDamaged is the error for a file whose content differs from the saved content.
-var ErrDamaged = errors.New("it is damaged: its SHA-256 is another one than when it was saved")
+var ErrDamaged = errors.New("checksum mismatch: the stored file is damaged")
 
 // Content returns the content of a file, or nil for no file. It compares the content from a keeper
 // with the hash.

@@ -97,7 +97,7 @@ var ErrClosed = errors.New("the server is closed")
 // ErrStopped is matched by the error of a transaction after a save whose outcome is unknown. Only
 // the saved records show the outcome, so the store takes no change until it was made again from
 // them.
-var ErrStopped = errors.New("the service has stopped: nobody knows whether its last change was saved; start it again")
+var ErrStopped = errors.New("the service has stopped: it is unknown whether its last change was saved; start it again")
 
 // keeping is the part of a Store that makes it durable.
 type keeping struct {

@@ -64,13 +64,13 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 		return nil
 	}
 	if (c.file == "") == (c.postgres == "") {
-		return usage("want one of -db and -postgres")
+		return usage("set -db or -postgres")
 	}
 	if c.name == "create" && c.file != "" {
 		return usage("create is for Postgres: a SQLite file is made when the queue opens it")
 	}
 	if reflect.ValueOf(c.filter).IsZero() && (c.name == "retry" || c.name == "erase") {
-		return usage("%s without a selection would take every event: say which", c.name)
+		return usage("%s without a selection would select every event: select some with flags", c.name)
 	}
 	return nil
 }
@@ -118,10 +118,10 @@ func instant(t *time.Time) func(string) error {
 		if ago, err := time.ParseDuration(text); err == nil {
 			*t = time.Now().Add(-ago)
 		} else if *t, err = time.Parse(time.RFC3339, text); err != nil {
-			return errors.New("want a time such as 2026-01-02T15:04:05Z, or how long ago, such as 24h")
+			return errors.New("must be a time such as 2026-01-02T15:04:05Z, or a duration before now such as 24h")
 		}
 		if t.After(time.Now()) {
-			return errors.New("is ahead: want a time that has passed")
+			return errors.New("is in the future: give a time in the past")
 		}
 		return nil
 	}

@@ -94,7 +94,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 
 func dispatch(ctx context.Context, args []string, getenv func(string) string, stdout io.Writer) error {
 	if len(args) == 0 {
-		return usage("no command: want list, retry, erase, stats or create")
+		return usage("no command: use list, retry, erase, stats or create")
 	}
 	name, rest := args[0], args[1:]
 	switch name {
@@ -104,7 +104,7 @@ func dispatch(ctx context.Context, args []string, getenv func(string) string, st
 	}
 	do, known := commands[name]
 	if !known && name != "create" {
-		return usage("unknown command %q: want list, retry, erase, stats or create", name)
+		return usage("unknown command %q: use list, retry, erase, stats or create", name)
 	}
 	c := &command{name: name, out: stdout}
 	if err := c.parse(rest, getenv); errors.Is(err, flag.ErrHelp) {

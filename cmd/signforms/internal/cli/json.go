@@ -57,7 +57,7 @@ func repeatedName(d *json.Decoder) error {
 				}
 				name := strings.ToLower(strings.ToUpper(token.(string))) // the Kelvin sign becomes k, and the long s becomes s
 				if seen[name] {
-					return fmt.Errorf("%q stands twice in one object", token)
+					return fmt.Errorf("%q occurs twice in one object", token)
 				}
 				seen[name] = true
 			}

@@ -265,7 +265,7 @@ var sayings = map[string]string{
 	"expired": "The document has expired.", "paid": "The document was paid.", "deleted": "It was deleted.", "archived": "The document was archived.",
 	"submitted": "The form was submitted.", "tested": "A test delivery is on its way.", "resent": "It is being delivered again.",
 	"enabled": "The webhook was enabled.", "disabled": "The webhook was disabled, and gets no delivery that was pending.", "rotated": "The webhook got a new secret.",
-	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was taken back.", "cleared": "All faults were taken back.",
+	"advanced": "The clock was moved.", "set": "The fault is set.", "removed": "The fault was removed.", "cleared": "All faults were removed.",
 	"reset": "Everything was deleted, and the records of the seed, if there is one, were added again.",
 }
 

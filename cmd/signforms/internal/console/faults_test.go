@@ -33,7 +33,7 @@ func TestFaultsAreSetByAButton(t *testing.T) {
 	p.WaitText(`{"duplicate":true}`)
 	p.RequireAccessibleOnEveryScreen("faults")
 	p.Click("td button")
-	p.WaitText("The fault was taken back.")
+	p.WaitText("The fault was removed.")
 	require.Len(t, service.Faults(), 1)
 }
 

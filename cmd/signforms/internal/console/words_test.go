@@ -66,7 +66,7 @@ func TestAllFaultsAreTakenBack(t *testing.T) {
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Go(service.URL + "/_/faults")
 	p.Click(`[action$="faults/clear"] button`)
-	p.WaitText("All faults were taken back.")
+	p.WaitText("All faults were removed.")
 	require.Empty(t, service.Faults())
 }
 

@@ -87,7 +87,7 @@ func rawBody(r *http.Request) ([]byte, error) {
 		return nil, failure(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 	}
 	if err != nil {
-		return nil, badBody("broke off: %v", err)
+		return nil, badBody("ended early: %v", err)
 	}
 	return body.Bytes(), nil
 }

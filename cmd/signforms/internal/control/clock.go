@@ -65,7 +65,7 @@ func (a *API) settle(r *http.Request) (any, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(in.Timeout))
 	defer cancel()
 	if err := a.server.Settle(ctx); errors.Is(err, context.DeadlineExceeded) {
-		return nil, failure(http.StatusGatewayTimeout, "timeout", "deliveries are still under way after %v", in.Timeout)
+		return nil, failure(http.StatusGatewayTimeout, "timeout", "deliveries are still being sent after %v", in.Timeout)
 	} else if err != nil {
 		return nil, stopped(r, err)
 	}

@@ -68,7 +68,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) {
 func (a *API) watch() (w *refserver.Watcher, stop func(), err error) {
 	if a.Readers.Add(1) > maxReaders {
 		a.Readers.Add(-1)
-		return nil, nil, failure(http.StatusServiceUnavailable, "busy", "%d clients read the sandbox's events or wait, and there may be no more: end one", maxReaders)
+		return nil, nil, failure(http.StatusServiceUnavailable, "busy", "%d clients read the sandbox's events or wait, which is the maximum: end one", maxReaders)
 	}
 	return a.server.Watch(), func() { a.Readers.Add(-1) }, nil
 }

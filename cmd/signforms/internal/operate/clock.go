@@ -36,10 +36,10 @@ func newClockAdvance() *cobra.Command {
 	return newSandboxCommand(&cobra.Command{
 		Use:   "advance DURATION",
 		Short: "Move the sandbox's clock forward, as in 72h or 3d",
-		Long: "Move the sandbox's clock forward. What falls due on the way happens in order before the command returns:\n" +
-			"retries of webhooks, documents that expire, reminders that leave the limit's window. A receiver that does\n" +
-			"not answer within 10 seconds is not waited for again until it does. When the command is interrupted,\n" +
-			"the clock stays where it is by then.",
+		Long: "Move the sandbox's clock forward. Everything that falls due happens in order before the command returns:\n" +
+			"retries of webhooks, documents that expire, and the release of the reminder limit. If a receiver does not\n" +
+			"respond within 10 seconds, the clock stops waiting for it until it responds. If the command is interrupted,\n" +
+			"the clock keeps the time that it has reached.",
 		Example: "  signforms clock advance 72h",
 		Args:    cli.ExactlyOne("DURATION, as in 72h or 3d"),
 	}, func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error) {
@@ -75,10 +75,10 @@ func cutShort(ctx context.Context, c *wire.Client, began wire.Clock, by wire.Dur
 	defer cancel()
 	now, unseen := standing(ctx, c)
 	if unseen != nil {
-		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted, and it is unknown how far the clock has moved: %w", unseen))
+		return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted: it is unknown how far the clock has moved: %w", unseen))
 	}
 	moved := max(now.Ahead-began.Ahead, 0)
-	return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted: the clock is at %s and goes on from there; it has moved by %v, and %v is left",
+	return cli.ExitWith(cli.ExitPartial, fmt.Errorf("interrupted: the clock is at %s and continues from there; it has moved by %v, and %v is left",
 		now.Now.Format(time.RFC3339), moved, max(by-moved, 0)))
 }
 
@@ -92,7 +92,7 @@ func standing(ctx context.Context, c *wire.Client) (*wire.Clock, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.New("an advance is still under way")
+			return nil, errors.New("an advance is still running")
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -134,7 +134,7 @@ func newClockSettle() *cobra.Command {
 	cmd := newSandboxCommand(&cobra.Command{
 		Use:   "settle",
 		Short: "Wait until a running sandbox has no webhook delivery and no finished file due or under way",
-		Long:  "Wait until a running sandbox has no webhook delivery and no finished file due or under way.\nOne that waits for its next attempt, as after an error, does not count.",
+		Long:  "Wait until no webhook delivery of a running sandbox is due or being sent, and no finished file is being made.\nA delivery that waits for its next attempt, as after an error, does not count.",
 		Args:  cli.NoArgs,
 	}, func(cmd *cobra.Command, _ []string, c *wire.Client) (any, func(io.Writer), error) {
 		var now wire.Clock
@@ -149,10 +149,10 @@ func printClock(c *wire.Clock) func(io.Writer) {
 	return func(w io.Writer) {
 		fmt.Fprintln(w, c.Now.Format(time.RFC3339)+sandbox.ClockNote(c))
 		for _, id := range c.Unanswering {
-			fmt.Fprintf(w, "webhook %s does not answer in time: what is due to it is still being delivered\n", id)
+			fmt.Fprintf(w, "webhook %s does not respond in time: its deliveries are still being sent\n", id)
 		}
 		for _, id := range c.Unheard {
-			fmt.Fprintf(w, "webhook %s is of a signforms listen that is not connected: attempts to deliver to it fail\n", id)
+			fmt.Fprintf(w, "webhook %s belongs to a signforms listen that is not connected: attempts to deliver to it fail\n", id)
 		}
 	}
 }

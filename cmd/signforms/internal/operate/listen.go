@@ -48,13 +48,13 @@ func Listen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "listen [--forward-to URL]",
 		Short: "Forward the webhooks of a running sandbox to this machine",
-		Long: `Listen gets every delivery of a running sandbox and posts it, byte for byte and with its headers, to an address
-that this machine can reach: localhost means this machine, even if the sandbox runs in a container. It prints a
-line for each delivery, and reports the answer to the sandbox. Without --forward-to it answers 200 itself.
+		Long: `Listen gets every delivery of a running sandbox and posts it, byte for byte and with its headers, to a URL that this
+machine can reach. So localhost means this machine, even if the sandbox runs in a container. Listen prints a line for
+each delivery, and reports the response to the sandbox. Without --forward-to it responds with 200 itself.
 
-When the connection is lost, listen says so and connects again. Attempts that were not reported by then have failed:
-the sandbox repeats them by its schedule, so your program may get a delivery twice. Listen adds webhooks of its own to
-the sandbox. It removes them at its end, which is Ctrl+C or a closed standard output, unless it is killed.`,
+If the connection is lost, listen prints that and connects again. Attempts that were not reported by then have failed.
+The sandbox repeats them by its schedule, so your program may get a delivery twice. Listen adds its own webhooks to the
+sandbox. It removes them when it ends, by Ctrl+C or a closed standard output, but not when it is killed.`,
 		Example: "  signforms listen --forward-to http://localhost:3000/hook",
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
@@ -140,7 +140,7 @@ func (l *listener) listen(ctx context.Context) error {
 			return nil
 		}
 		if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusNotFound {
-			return errors.New("the sandbox was reset, or is another one now, and has no webhooks of this listener: start listen again")
+			return errors.New("the sandbox was reset or replaced, and has no webhooks of this listener: start listen again")
 		}
 		if text := err.Error(); text != said {
 			fmt.Fprintf(l.stderr, "NOT connected: %v; trying again\n", err)
@@ -204,7 +204,7 @@ func (l *listener) post(ctx context.Context, attempt wire.RelayedAttempt) (answe
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRelayed+1))
 	if err != nil {
-		return wire.RelayedAnswer{Error: "the answer broke off"}, false
+		return wire.RelayedAnswer{Error: "the response ended early"}, false
 	}
 	cut = len(body) > maxRelayed
 	return wire.RelayedAnswer{Status: resp.StatusCode, Header: resp.Header, Body: body[:min(len(body), maxRelayed)]}, cut
@@ -219,7 +219,7 @@ func (l *listener) unreachable(err error) string {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
-	text := fmt.Sprintf("%s does not answer: %v", l.forwardTo, err)
+	text := fmt.Sprintf("%s does not respond: %v", l.forwardTo, err)
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		text += "; is your program running there? Within a container, localhost is the container itself: try host.docker.internal"
 	}
@@ -233,7 +233,7 @@ func (l *listener) report(ctx context.Context, id int64, answer wire.RelayedAnsw
 	defer cancel()
 	err := l.client.Post(ctx, fmt.Sprintf("/relays/%s/attempts/%d", l.id, id), answer, nil)
 	if refused, ok := errors.AsType[*wire.Error](err); ok && refused.Status == http.StatusNotFound {
-		return "its report came too late"
+		return "its report arrived too late"
 	}
 	if err != nil {
 		return "its report was lost"

@@ -54,7 +54,7 @@ func Ready() *cobra.Command {
 					if cmd.Context().Err() != nil {
 						return cmd.Context().Err()
 					}
-					return fmt.Errorf("not within %v: %w", wait, err)
+					return fmt.Errorf("not ready within %v: %w", wait, err)
 				}
 			}
 		},

@@ -176,7 +176,7 @@ func refusal(err error, header http.Header) string {
 		return "header missing: " + headers[max(missing, 0)] + "; the request is not a delivery, or a proxy removed the header"
 	case errors.Is(err, webhook.ErrHeaderRepeated):
 		repeated := slices.IndexFunc(headers, func(name string) bool { return len(header.Values(name)) > 1 })
-		return "header given more than once: " + headers[max(repeated, 0)] + "; if the request is a delivery, something on the way added one"
+		return "header given more than once: " + headers[max(repeated, 0)] + "; if the request is a delivery, a proxy added one"
 	case errors.Is(err, webhook.ErrHeaderMalformed) && !hexadecimal(header.Get(webhook.SignatureHeader)):
 		return "header malformed: " + webhook.SignatureHeader + " is not 64 lower-case hexadecimal digits"
 	case errors.Is(err, webhook.ErrHeaderMalformed):

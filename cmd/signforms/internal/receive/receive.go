@@ -43,13 +43,13 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "receive",
 		Short: "Receive webhooks, verify them and print their events",
-		Long: `Receive verifies webhook deliveries and prints their events, or why it refuses one. It answers 200 to genuine
-deliveries and 401, 408 or 413 to others, and runs until Ctrl+C. For a service on another machine, put a tunnel
+		Long: `Receive verifies webhook deliveries and prints their events, or why it refuses one. It responds to genuine
+deliveries with 200 and to others with 401, 408 or 413, and runs until Ctrl+C. For a service on another machine, put a tunnel
 or a proxy with TLS in front of it.
 
-With --record it keeps the body of each genuine delivery in a folder, as samples for tests. What the
-documentation of the service does not name is replaced, and so are all names, addresses, ids, links and
-answers. The signature does not match the file.`,
+With --record it stores the body of each genuine delivery in a folder, as samples for tests. All names,
+addresses, ids, links and answers are replaced, and so is everything that the documentation of the service
+does not name. The signature does not match the stored body.`,
 		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return r.run(cmd) },
 	}

@@ -54,7 +54,7 @@ func ShellLines(c wire.Credentials) (string, error) {
 	var b strings.Builder
 	for _, v := range envVariables(c) {
 		if strings.ContainsFunc(v.value, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return "", fmt.Errorf("the value of %s holds control characters: what answers is most likely not a sandbox of this program", v.name)
+			return "", fmt.Errorf("the value of %s contains control characters: the server is most likely not a sandbox of this program", v.name)
 		}
 		text := v.value
 		if strings.Trim(text, plainEnv) != "" {

@@ -49,7 +49,7 @@ func (f *serveFlags) run(ctx context.Context, cmd *cobra.Command) (err error) {
 		debug.SetGCPercent(50) // most of the memory is records that stay; with Go's default of 100, there would be as much garbage
 	}
 	ending := time.AfterFunc(time.Hour, func() {
-		fmt.Fprintln(cmd.ErrOrStderr(), "signforms: the data file could not be closed in time; nothing acknowledged is lost")
+		fmt.Fprintln(cmd.ErrOrStderr(), "signforms: the data file could not be closed in time; no acknowledged change is lost")
 		os.Exit(cli.ExitFailure)
 	})
 	ending.Stop()
@@ -118,7 +118,7 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*hosting.FileError](err); ok {
 		data, start = e.Path, "to start without the workspace"
 	}
-	return fmt.Errorf("%w; the data file %s is unchanged: if it is damaged, put a copy of it back, or move it away %s, each time moving its -wal and -shm away too", err, data, start)
+	return fmt.Errorf("%w; the data file %s is unchanged. If it is damaged, move it, its -wal and its -shm away %s, or replace them with a backup", err, data, start)
 }
 
 // optionFlags maps options of the server to flags, and to the settings of --profile.

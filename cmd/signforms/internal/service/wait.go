@@ -38,14 +38,14 @@ func newDocumentsWait() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait ID",
 		Short: "Wait until a document has a status",
-		Long: `Wait looks at a document until it has a status of --for, and prints its status. ID is a documentId or, of a document
-made from a template, its createdDocumentId. The time between looks grows from 1 to 30 seconds, or is what the service
-asks for. While the service does not answer, or with an error of its own or too many requests, wait says so and looks
-again. A document that is not found ends it at once.
+		Long: `Wait checks a document until it has a status of --for, and prints its status. ID is a documentId or, for a document
+made from a template, its createdDocumentId. The time between two checks grows from 1 to 30 seconds, unless the service
+asks for another. If the service does not respond, reports an error of its own or reports too many requests, wait prints
+that and checks again. If the document is not found, wait ends at once.
 
-It ends with exit code 0 when the status is reached, with 1 when it is not within --timeout (the last look may take a
-second more), and with 3 when the document has another final status: SIGNED, PAID, DECLINED, EXPIRED, DELETED or VOID.
-SIGNED does not end --for paid.`,
+The exit code is 0 if the status is reached. It is 1 if the status is not reached within --timeout; the last check may
+take a second more. It is 3 if the document has another final status: SIGNED, PAID, DECLINED, EXPIRED, DELETED or VOID.
+With --for paid, SIGNED is not final.`,
 		Example: "  signforms documents wait 3f0c1c9e-7f1d-4f7b-9c62-0a4ad2a3b3b1 --for signed --timeout 10m",
 		Args:    cli.ExactlyOne("ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -119,7 +119,7 @@ func (w *looks) run(ctx context.Context) (signforms.DocumentStatus, any, error) 
 		case err == nil && slices.Contains(w.want, status):
 			return status, record, nil
 		case err == nil && w.ended(status):
-			return status, record, cli.ExitWith(cli.ExitPartial, fmt.Errorf("%s, which does not change any more", is))
+			return status, record, cli.ExitWith(cli.ExitPartial, fmt.Errorf("%s, which no longer changes", is))
 		case err != nil:
 			e, ok := errors.AsType[*signforms.Error](err)
 			if !ok || !errors.Is(err, signforms.ErrUnavailable) && !errors.Is(err, signforms.ErrRateLimited) {

@@ -43,13 +43,13 @@ func newWhoami() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "whoami",
-		Short: "Tell whether the API key works, and in which workspace",
-		Long: `Whoami asks the service for one document, with the API key and the workspace. To see that the service does not take
-any key, it asks again with a random key of the same form, with a random workspace where one is named, and finally as
-at first. It changes nothing, and prints no key.
+		Short: "Show whether the API key works, and in which workspace",
+		Long: `Whoami requests one document from the service, with the API key and the workspace. To find out whether the service
+checks the key, it repeats the request with a random key of the same form, with a random workspace if one is named, and
+finally with the first values again. It changes nothing, and prints no key.
 
-It ends with exit code 0 when the key works, and with 1 when it does not or cannot be told, as from a service that
-answers everybody alike.`,
+The exit code is 0 if the key works. It is 1 if the key does not work, or if this cannot be found out, as with a service
+that responds to every key in the same way.`,
 		Example: "  signforms whoami --account test",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -63,7 +63,7 @@ answers everybody alike.`,
 			if err := errors.Join(who.print(cmd.OutOrStdout(), asJSON), err); err != nil || who.Key.Verdict == works {
 				return err
 			}
-			return fmt.Errorf("whether the key works cannot be told: %s", who.Key.Seen)
+			return fmt.Errorf("it is unknown whether the key works: %s", who.Key.Seen)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -77,7 +77,7 @@ func (w identity) print(stdout io.Writer, asJSON bool) error {
 	}
 	workspace := w.Workspace + " " + w.Named.String()
 	if w.Workspace == "" {
-		workspace = "not named: that of the key, which the service does not tell"
+		workspace = "not named: the workspace of the key, which the service does not report"
 	}
 	cli.PrintRows(stdout, []string{"service", w.BaseURL}, []string{"chosen by", w.ChosenBy}, []string{"key", w.Key.String()}, []string{"workspace", workspace})
 	return nil
@@ -88,7 +88,7 @@ func (c *Connection) identify(ctx context.Context) (who identity, err error) {
 	who = identity{BaseURL: c.baseURL, ChosenBy: c.chosen, Workspace: c.workspace}
 	own, err := c.newest(ctx)
 	if err != nil {
-		who.Key = proof{cannotTell, "there is no answer that shows it"}
+		who.Key = proof{cannotTell, "no response shows it"}
 		who.Named = who.Key
 		if errors.Is(err, signforms.ErrForbidden) {
 			who.Key = proof{refused, "the service refuses it or, if the key is right, the workspace"}
@@ -111,7 +111,7 @@ func (c *Connection) identify(ctx context.Context) (who identity, err error) {
 		// A service that responds to one request and then to no other proves nothing.
 		for _, p := range []*proof{&who.Key, &who.Named} {
 			if p.Verdict == works {
-				*p = proof{cannotTell, "after others were refused, the service refuses what it took before"}
+				*p = proof{cannotTell, "after other keys were refused, the service refuses the one that it accepted before"}
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (c *Connection) excluded(ctx context.Context, own, stranger string) proof {
 	e, answered := errors.AsType[*signforms.Error](err)
 	switch {
 	case answered && errors.Is(err, signforms.ErrForbidden) && e.Attempts > 0:
-		return proof{works, fmt.Sprintf("the service answers, and refuses %s (%d)", stranger, e.StatusCode)}
+		return proof{works, fmt.Sprintf("the service responds, and refuses %s (%d)", stranger, e.StatusCode)}
 	case err != nil:
 		return proof{cannotTell, stranger + " gets no answer that shows it: " + err.Error()}
 	case own != "" && seen == "":

@@ -28,9 +28,9 @@ func TestEmbeddingPageHearsTheEnd(t *testing.T) {
 	p := browsertest.Open(t, browsertest.Screen{Width: 800})
 	p.AllowErrors("404")
 	for says, end := range map[string]func(id string){
-		"void: This document is void, so it cannot be signed any more.":       func(id string) { require.NoError(t, service.Void(id)) },
-		"expired: This document is expired, so it cannot be signed any more.": func(id string) { require.NoError(t, service.Expire(id)) },
-		"declined: A signer declined, so this document cannot be signed any more.": func(id string) {
+		"void: This document is void, so it can no longer be signed.":       func(id string) { require.NoError(t, service.Void(id)) },
+		"expired: This document is expired, so it can no longer be signed.": func(id string) { require.NoError(t, service.Expire(id)) },
+		"declined: A signer declined, so this document can no longer be signed.": func(id string) {
 			require.NoError(t, service.Signer(id, "ann@example.com").Decline("no"))
 		},
 		"unknown: Nothing is here. Open the link from the mail again, whole and unchanged.": nil,

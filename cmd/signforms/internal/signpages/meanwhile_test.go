@@ -120,9 +120,9 @@ func TestADocumentEndsMeanwhile(t *testing.T) {
 	p := browsertest.Open(t, browsertest.Screen{Width: 1280})
 	p.Hold(untilNextLook)
 	for says, end := range map[string]func(id string) error{
-		"This document is void, so it cannot be signed any more.":        service.Void,
-		"A signer declined, so this document cannot be signed any more.": func(id string) error { return service.Signer(id, "sam@example.com").Decline("no") },
-		"This document is deleted, so it cannot be signed any more.":     service.Delete,
+		"This document is void, so it can no longer be signed.":        service.Void,
+		"A signer declined, so this document can no longer be signed.": func(id string) error { return service.Signer(id, "sam@example.com").Decline("no") },
+		"This document is deleted, so it can no longer be signed.":     service.Delete,
 	} {
 		id, links := together(t, service)
 		p.Go(links["ann@example.com"])

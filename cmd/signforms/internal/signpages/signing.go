@@ -153,10 +153,10 @@ func leadOf(v visit) lead {
 	case !s.DeclinedAt.IsZero():
 		return lead{State: stateEnded, Text: "You declined to sign this document.", Ended: "declined"}
 	case d.Status == refserver.StatusDeclined:
-		return lead{State: stateEnded, Text: "A signer declined, so this document cannot be signed any more.", Ended: "declined"}
+		return lead{State: stateEnded, Text: "A signer declined, so this document can no longer be signed.", Ended: "declined"}
 	case d.Status != refserver.StatusPending:
 		status := strings.ToLower(string(d.Status))
-		return lead{State: stateEnded, Text: fmt.Sprintf("This document is %s, so it cannot be signed any more.", status), Ended: status}
+		return lead{State: stateEnded, Text: fmt.Sprintf("This document is %s, so it can no longer be signed.", status), Ended: status}
 	case !s.SignedAt.IsZero():
 		return lead{State: stateSigned, Class: "good", Text: "You have signed. It is still the turn of ", Names: turn(d), Rest: "."}
 	case !s.InTurn:

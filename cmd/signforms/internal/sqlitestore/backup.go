@@ -93,7 +93,7 @@ func Check(ctx context.Context, path string, problem func(string), values func(c
 		var data []byte
 		err := rows.Scan(&id, &data)
 		if err == nil && hashOf(data) != id {
-			problem("the PDF or picture " + id + " is not as it was saved")
+			problem("the PDF or image " + id + " is not as it was saved")
 		}
 		found.Files++
 		delete(missing, id)
@@ -103,7 +103,7 @@ func Check(ctx context.Context, path string, problem func(string), values func(c
 		return found, err
 	}
 	for _, hash := range slices.Sorted(maps.Keys(missing)) {
-		problem("the PDF or picture " + hash + ", which a record has, is missing")
+		problem("the PDF or image " + hash + ", which a record has, is missing")
 	}
 	return found, nil
 }

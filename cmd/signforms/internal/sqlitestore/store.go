@@ -186,7 +186,7 @@ func (s *Store) Blob(ctx context.Context, hash string) ([]byte, error) {
 	case err != nil:
 		return nil, refusal(s.path, err)
 	case hashOf(data) != hash:
-		return nil, refusal(s.path, fmt.Errorf("%w: the PDF or picture %s is not as it was saved", ErrDamaged, hash))
+		return nil, refusal(s.path, fmt.Errorf("%w: the stored PDF or image %s is damaged", ErrDamaged, hash))
 	}
 	return data, nil
 }

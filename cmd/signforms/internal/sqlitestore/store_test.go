@@ -143,7 +143,7 @@ func TestAChangedFileIsNotServed(t *testing.T) {
 	found, err := sqlitestore.Check(t.Context(), path, func(text string) { problems = append(problems, text) }, noValues)
 	require.NoError(t, err)
 	require.Equal(t, sqlitestore.Contents{Files: 1}, found)
-	require.Equal(t, []string{"the PDF or picture " + pdfHash + " is not as it was saved"}, problems)
+	require.Equal(t, []string{"the PDF or image " + pdfHash + " is not as it was saved"}, problems)
 }
 
 func TestValues(t *testing.T) {

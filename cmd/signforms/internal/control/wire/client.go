@@ -83,7 +83,7 @@ func (c *Client) silent(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return elsewhere{fmt.Errorf("no sandbox answers at %s: %w", c.shown, cause(err))}
+	return elsewhere{fmt.Errorf("no sandbox responds at %s: %w", c.shown, cause(err))}
 }
 
 // Get calls a path below [Prefix] and decodes the response into out.
@@ -159,7 +159,7 @@ func (c *Client) Stream(ctx context.Context, path string, began func(), each fun
 	}
 }
 
-var errSilent = errors.New("nothing came for a minute")
+var errSilent = errors.New("nothing arrived for a minute")
 
 // readLine reads a line of at most about 2*MaxBody bytes, which is an event with a body of MaxBody
 // bytes in base64.
@@ -227,13 +227,13 @@ func (c *Client) read(answer *http.Response, text []byte, out any) error {
 			return nil
 		}
 		if err := json.Unmarshal(text, out); err != nil {
-			return elsewhere{fmt.Errorf("what answers at %s is not a sandbox: %w", c.shown, err)}
+			return elsewhere{fmt.Errorf("the server at %s is not a sandbox: %w", c.shown, err)}
 		}
 		return nil
 	}
 	var failed ErrorBody
 	if json.Unmarshal(text, &failed) != nil || failed.Error == nil {
-		return elsewhere{fmt.Errorf("what answers at %s with status %d is not a sandbox of this program", c.shown, answer.StatusCode)}
+		return elsewhere{fmt.Errorf("the server at %s, which responds with status %d, is not a sandbox of this program", c.shown, answer.StatusCode)}
 	}
 	failed.Error.Status = answer.StatusCode
 	return failed.Error

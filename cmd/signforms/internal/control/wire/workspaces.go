@@ -44,7 +44,7 @@ var workspaceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 // CheckWorkspace refuses a text that cannot be the id or name of a workspace.
 func CheckWorkspace(idOrName string) error {
 	if !workspaceName.MatchString(idOrName) || len(idOrName) > MaxWorkspaceName {
-		return fmt.Errorf("%.64q is no id or name of a workspace", idOrName)
+		return fmt.Errorf("%.64q is not an id or name of a workspace", idOrName)
 	}
 	return nil
 }

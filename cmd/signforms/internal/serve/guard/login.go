@@ -37,7 +37,7 @@ func loginFor(r *http.Request) string {
 
 // lostForm is the notice on the login page after a form was sent without a login. It is for pages
 // without JavaScript, because the script of the console sends forms in the background.
-const lostForm = `<p class="notice bad" role="alert">Nothing was done: you are not logged in any more. The form is not kept here. Log in in another tab, then go
+const lostForm = `<p class="notice bad" role="alert">Nothing was done: you are no longer logged in. The form is not kept here. Log in in another tab, then go
 back to the form in this one: the browser may still have what you entered, except for files.</p>`
 
 // afterLogin returns the page to show after the login: next, if it is a page of this console, or else the first page.

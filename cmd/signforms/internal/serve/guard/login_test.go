@@ -33,7 +33,7 @@ func TestLoginReturnsToThePageAskedFor(t *testing.T) {
 	for address, lost := range map[string]bool{form: true, ask(httptest.NewRequest(http.MethodGet, "/_/", nil)): false} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
-		require.Equal(t, lost, strings.Contains(w.Body.String(), "Nothing was done: you are not logged in any more."), address)
+		require.Equal(t, lost, strings.Contains(w.Body.String(), "Nothing was done: you are no longer logged in."), address)
 	}
 	for _, foreign := range []string{
 		"https://example.com/_/", "//example.com/_/", `/\example.com/_/`, `\\example.com`, "/_/../..//example.com", "/_/..//example.com", "/_/%2e%2e//example.com",

@@ -91,7 +91,7 @@ func (ws *Workspaces) reserve(s saved) (*workspace, error) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if len(ws.others) == maxWorkspaces {
-		return nil, refusal(http.StatusServiceUnavailable, "busy", "there are %d workspaces, and there may be no more: remove one, or give them lifetimes", maxWorkspaces)
+		return nil, refusal(http.StatusServiceUnavailable, "busy", "there are %d workspaces, which is the maximum: remove one, or give them lifetimes", maxWorkspaces)
 	}
 	if ws.byName[s.Name] != nil {
 		return nil, refusal(http.StatusConflict, "refused", "there is a workspace %q already", s.Name)

@@ -32,14 +32,14 @@ func Remind(openFile func(path string) signforms.LimitStore) *cobra.Command {
 		Use:   "remind ID | --all-pending --results FILE",
 		Short: "Remind the signers of documents",
 		Long: `Remind sends a reminder to the pending signers of a document. When the service's limit of reminders is reached,
-remind waits. All runs of this user share one count (--limit-store), which outlasts crashes and restarts.
-With --template the id is that of a document made from that template (createdDocumentId). A reminder of which the
-service says that it reached nobody (remindersSent 0) counts as failed.
+remind waits. All runs of this user share one count (--limit-store), which survives crashes and restarts.
+With --template, ID is that of a document made from that template (createdDocumentId). A reminder counts as failed if the
+service reports that it reached nobody (remindersSent 0).
 
-With --all-pending it reminds the signers of every pending document, also those made from templates, and keeps in the
-file of --results which were reminded. The same command goes on where it stopped: those never tried come first, the
-oldest before the others. What is unknown is not reminded again: edit its last state in the file to sent or again. A new
-round takes a new file: with it everybody is reminded again.`,
+With --all-pending it reminds the signers of every pending document, including documents made from templates. The file of
+--results records which documents were reminded. If the command is interrupted, run it again. Documents that were never
+tried come first, the oldest of them first. A document with an unknown outcome is not reminded again: edit its last state
+in the file to sent or again. For a new round, use a new file; then everybody is reminded again.`,
 		Example: "  signforms documents remind 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11\n" +
 			"  signforms documents remind --all-pending --results november.csv",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -133,7 +133,7 @@ func remind(client *signforms.Client, ref signforms.DocumentRef) func(context.Co
 		case err != nil:
 			return "", "", err
 		case res.RemindersSent != nil && *res.RemindersSent < 1:
-			return "", "", errors.New("the service says that it sent no reminder: " + cli.Plain(res.Message))
+			return "", "", errors.New("the service reports that it sent no reminder: " + cli.Plain(res.Message))
 		}
 		return "", res.Message, nil
 	}

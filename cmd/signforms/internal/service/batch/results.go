@@ -116,7 +116,7 @@ func (r *results) begin(header [][]string) error {
 	return cmp.Or(err, r.read(text, header))
 }
 
-var errNotRegular = errors.New("it is no regular file: what was sent could not be found there by the next run. Write it to a file first")
+var errNotRegular = errors.New("it is not a regular file, so the next run could not read the outcomes from it. Copy FILE to a regular file first")
 
 // lines returns rows as CSV.
 func lines(rows [][]string, comma rune) []byte {
@@ -143,14 +143,14 @@ func (r *results) read(text []byte, header [][]string) error {
 		cells, err := in.Read()
 		switch {
 		case err != nil || len(cells) < len(want) || cells[0] != want[0]:
-			return errors.New("it is empty or no results file, or its header is not whole: put back what it was. An empty one can " +
-				"be deleted if nobody was mailed")
+			return errors.New("it is empty, is not a results file, or has an incomplete header. Restore its earlier contents. " +
+				"An empty file can be deleted if nobody was mailed")
 		case cells[1] != want[1] && want[0] == "file":
-			return errors.New("FILE is not the one that it is of: undo the edit of FILE. To correct lines that were not " +
-				"sent, then say --rest NEW.csv, and edit NEW.csv")
+			return errors.New("it belongs to a different FILE, or the contents of FILE changed since the first run. Undo the edit of FILE. " +
+				"To correct lines that were not sent, run --rest NEW.csv afterwards, and edit NEW.csv")
 		case cells[1] != want[1]:
-			return fmt.Errorf("its %s is %q, and of this command it is %q: say that one. Only of an account that got a "+
-				"new key, write the second into the place of the first", want[0], cells[1], want[1])
+			return fmt.Errorf("its %s is %q, but that of this command is %q. Give the command the one of the file. "+
+				"Only if the account got a new key, replace the value in the file", want[0], cells[1], want[1])
 		}
 	}
 	for {
@@ -160,7 +160,7 @@ func (r *results) read(text []byte, header [][]string) error {
 		}
 		if err != nil || len(cells) < 2 || !slices.Contains(states, cells[1]) {
 			line, _ := in.FieldPos(0)
-			return fmt.Errorf("line %d has no state (%s) or no end: undo the edit, or what a loss of power did", line,
+			return fmt.Errorf("line %d has no valid state (%s) or no line end. Undo the edit, or remove the part that a loss of power has left", line,
 				strings.Join(states, ", "))
 		}
 		cells = append(cells, "", "")
@@ -187,7 +187,7 @@ func (r *results) add(w row) error {
 
 func (r *results) write(rows [][]string) error {
 	if !r.untouched() {
-		return errors.New("it was edited while the run went on: bring back what it was, and add what was printed since")
+		return errors.New("it was edited during the run. Restore its earlier contents, and add the lines that were printed since")
 	}
 	text := lines(rows, r.comma)
 	_, err := r.f.Write(text)

@@ -127,7 +127,7 @@ func (b *batch) try(ctx context.Context, it item) row {
 	}
 	if shown.State == unknown || errors.Is(err, signforms.ErrUnavailable) || errors.Is(err, signforms.ErrBadResponse) ||
 		errors.Is(err, signforms.ErrForbidden) {
-		b.ended = errors.New("the service refused the key or had no clear answer")
+		b.ended = errors.New("the service refused the key or gave no clear response")
 	}
 	noted := row{it.line, shown.State, id, ""}
 	if e, ok := errors.AsType[*signforms.Error](err); ok && e.StatusCode > 0 { // the text of the error may contain an address

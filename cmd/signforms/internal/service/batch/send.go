@@ -33,20 +33,23 @@ type sendCommand struct {
 	repeat  bool // lines with equal addresses are intended
 }
 
-const sendHelp = `Send makes a document from a template, or sends a form, to its receivers. When the answer is
-lost it ends with exit code 4: it may have been sent. A COLUMN is ROLE.name or ROLE.email, for a form name or email, or
-[variable] for a custom variable.
+const sendHelp = `Send makes a document from a template, or sends a form, to its receivers. If the response is lost,
+the exit code is 4: it may have been sent. A COLUMN is ROLE.name or ROLE.email, for a form name or email, or [variable]
+for a custom variable.
 
-With --csv it sends to each line of FILE, whose first line has the columns, and writes FILE.results.csv: without its
-results file, or under another name, a FILE is new and everybody in it is mailed. The same command goes on where it
-stopped, with the lines that are not sent or unknown. With another content of FILE, template or form, service or account
-it is refused; --subject and --message may differ. All lines are checked before anything is sent; then, without --yes,
-it asks. Edit neither file during a run. An address that is twice in FILE is refused without --repeat-addresses, unless
-it is in every line in the same role and in no other, beside others.
+With --csv it sends to each line of FILE, whose first line has the columns. It records the outcomes in FILE.results.csv.
+If the command is interrupted, run it again: it sends the lines that are neither sent nor unknown. Without its results
+file, or under another name, a FILE counts as new, and everybody in it is mailed. If the contents of FILE, the template
+or form, the service or the account have changed, the command is refused; --subject and --message may differ. All lines
+are checked before anything is sent. Without --yes, the command then asks. Do not edit the two files during a run.
 
-Edit the last state of an unknown line in FILE.results.csv to sent or again. After a typo, --rest moves the lines that
-are failed, again or not begun to a new file, for you to edit and send: FILE does not send them again unless you edit
-their rows. The same command writes that file again. When killed it may leave .NEW.csv-NUMBER with names and addresses.`
+An address that occurs twice in FILE is refused without --repeat-addresses. The exception is a person who has the same
+role in every line, and no other role, if each line also has other people.
+
+For an unknown line, find out whether it was sent, and edit its last state in FILE.results.csv to sent or again. To
+correct a line, use --rest: it moves the lines that are failed, again or not started to a new file, which you edit and
+send. FILE does not send these lines again unless you edit their rows. The same command writes the new file again. If it
+is killed, it may leave a file .NEW.csv-NUMBER with names and addresses.`
 
 // Send returns the command send for templates or forms.
 func Send(form bool) *cobra.Command {
@@ -233,8 +236,8 @@ func (c *sendCommand) writeRest(cmd *cobra.Command, people []mailing, header []b
 // printUnknown prints the documents of the template that unknown lines may have created.
 func (c *sendCommand) printUnknown(cmd *cobra.Command, client *signforms.Client, people []mailing) error {
 	people = slices.DeleteFunc(people, func(p mailing) bool { return c.results.rows[p.line].State != unknown })
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s unknown (%s); a request of one without a document here may still be on its way: look "+
-		"again in 2 minutes before you set it to again\n", cli.Count(len(people), "line is", "lines are"), c.results.path)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s unknown (%s); the request of a line without a document here may still arrive: check "+
+		"again in 2 minutes before you set the line to again\n", cli.Count(len(people), "line is", "lines are"), c.results.path)
 	printer := cli.NewPrinter(cmd, c.out, columns, func(r row) any { return r }, 1)
 	for d, err := range client.Respondents.All(cmd.Context(), signforms.RespondentListParams{TemplateID: c.id}) {
 		for _, p := range people {

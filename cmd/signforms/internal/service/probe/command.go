@@ -35,17 +35,17 @@ func Command(sleep func(context.Context, time.Duration) error) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "probe",
-		Short: "Show what the service of an account answers",
-		Long: fmt.Sprintf(`Probe asks the service the questions of which docs/wire-format.md is not sure. For each it prints what the SDK
-assumes, what was asked, what came, and what the SDK made of it. It concludes nothing: where what came is not what the
-SDK assumes, set the operation's endpoint (--endpoint), or report it.
+		Short: "Show the responses of an account's service",
+		Long: fmt.Sprintf(`Probe asks the service the open questions of docs/wire-format.md. For each question it prints what the SDK assumes,
+the request, the response, and how the SDK read the response. It draws no conclusion. If a response is not what the SDK
+assumes, set the operation's endpoint (--endpoint), or report it.
 
-It makes at most %d GET requests, at most one a second, and changes nothing. Some have inputs that the service should
-refuse, and the last two have no key and a random one.
+Probe makes at most %d GET requests, at most one a second, and changes nothing. Some requests have inputs that the service
+should refuse. The last two have no key and a random key.
 
-What is printed holds names, constants, counts and times of the wire format. Other values are replaced: equal ones by
-equal ones, a mail address by person1@example.com for instance. --report writes all of it, with the answers, as a page
-that you can attach to an issue. Read it before you show it to others.`, MostGets),
+The output contains names, constants, counts and times of the wire format. Other values are replaced, and equal values
+get the same replacement: a mail address becomes person1@example.com, for example. --report writes the output, with the
+responses, as a page that you can attach to an issue. Read the page before you show it to others.`, MostGets),
 		Example: "  signforms probe --account test --report probe.md",
 		Args:    cli.NoArgs,
 		RunE:    c.run,

@@ -127,7 +127,7 @@ func verdict(err error) string {
 	}
 	e, ok := errors.AsType[*signforms.Error](err)
 	if !ok {
-		return "the SDK: no answer"
+		return "the SDK: no response"
 	}
 	text := "the SDK's error: "
 	for _, kind := range []struct {
@@ -141,9 +141,14 @@ func verdict(err error) string {
 			text += kind.name + ", "
 		}
 	}
-	if e.StatusCode/100 == 2 && strings.HasPrefix(e.Message, "unreadable answer") {
-		reason, _, _ := strings.Cut(e.Message, ";") // the rest contains names of fields in the response
-		text += unquoted(reason)
+	const gateway = "a gateway or proxy responded, not the service"
+	switch {
+	case e.StatusCode/100 != 2:
+	case strings.HasPrefix(e.Message, gateway): // the rest is a title
+		text += gateway
+	case strings.HasPrefix(e.Message, "unreadable response ("):
+		reason, _, _ := strings.Cut(strings.TrimSuffix(e.Message, ")"), ";") // the rest contains names of fields in the response
+		text += unquoted(reason) + ")"
 	}
 	return strings.TrimSuffix(text, ", ")
 }
