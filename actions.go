@@ -11,21 +11,22 @@ import (
 	"github.com/signforms/signforms-go/internal/call"
 )
 
-// This file decides what a 2xx means to a void, a reminder, and the send of a form, which return no record. Fields decide.
-// A text only makes the outcome doubtful, except for the one sentence that is documented: "already void".
+// This file decides what a 2xx response means for a void, a reminder, and the send of a form, which
+// return no record. The fields of the response decide. A text only makes the outcome doubtful. The
+// exception is the one documented sentence: "already void".
 
-// ruling is what a response with a status of success means for a void or reminder. Only fields refuse.
+// ruling is the meaning of a 2xx response to a void or reminder. Only fields can mean a refusal.
 type ruling int
 
 const (
 	wasDone    ruling = iota
-	hasFailed         // it reports a failure, and no other field says more
-	inDoubt           // a word may mean that nothing was done
-	wasRefused        // a field refuses
+	hasFailed         // the response reports a failure, without further details
+	inDoubt           // a word in a text may mean that nothing was executed
+	wasRefused        // a field means a refusal
 )
 
-// readFormSend fills res. The service returns no id of what it sent, so a text that may report a failure makes the
-// outcome unknown, as for a reminder.
+// readFormSend fills res. The service returns no id of the sent form. So a text that may report a
+// failure makes the outcome unknown, as for a reminder.
 func (r *response) readFormSend(res *FormSendResult) error {
 	var w wireAction
 	if err := r.readRecord(&w, nil); err != nil {
@@ -38,7 +39,8 @@ func (r *response) readFormSend(res *FormSendResult) error {
 	return nil
 }
 
-// readAction fills w, from an empty response or a JSON string too, and returns the error that rule decides.
+// readAction fills w from an object, an empty response or a JSON string. It returns the error for
+// the ruling of rule.
 func (r *response) readAction(w *wireAction, rule func(w *wireAction, failed bool) ruling) error {
 	failed, err := w.fill(r.outcome)
 	switch {
@@ -58,7 +60,8 @@ func (r *response) readAction(w *wireAction, rule func(w *wireAction, failed boo
 	return nil
 }
 
-// actionFields are those of an answer to a void or reminder. Only the message is documented by the service.
+// actionFields are the fields of a response to a void or reminder. The service documents only the
+// message.
 type actionFields struct {
 	Message       string         `json:"message"`
 	Error         string         `json:"error"`
@@ -66,7 +69,7 @@ type actionFields struct {
 	RemindersSent *int           `json:"remindersSent"`
 }
 
-// wireAction is such an answer. Clients have seen messages below data.
+// wireAction is a response to a void or reminder. Clients have observed messages below data.
 type wireAction struct {
 	actionFields
 	Data actionFields `json:"data"`
@@ -81,7 +84,7 @@ func (w *wireAction) fill(o call.Outcome) (failed bool, err error) {
 	return fill(o, w)
 }
 
-// message returns the beginning of the service's text, as far as it is searched.
+// message returns the beginning of the service's text, which is the part that is searched.
 func (w *wireAction) message() string {
 	return beginning(cmp.Or(w.Message, w.Error, w.Data.Message, w.Data.Error))
 }
@@ -110,23 +113,24 @@ func (w *wireAction) errorText() string {
 	return w.message()
 }
 
-// doubtText finds the words that raise a doubt. They are not documented by the service.
+// doubtText matches the words that make an outcome doubtful. The service does not document them.
 var doubtText = regexp.MustCompile(`(?i)\b(no|not|none|nobody|nothing|cannot|too|must|only)\b|n['’]t\b|` +
 	`\b(unable|fail|deny|deni|declin|refus|reject|disabl|limit|exceed|already|error|forbid|invalid|wait|expired)`)
 
-// doubts searches every text of the answer that no field settles.
+// doubts searches every text of the response for words that make the outcome doubtful.
 func (w *wireAction) doubts() bool {
 	return slices.ContainsFunc([]string{w.Message, string(w.Status), w.Data.Message, string(w.Data.Status)}, func(text string) bool {
 		return doubtText.MatchString(beginning(text))
 	})
 }
 
-// alreadyVoidText finds the one sentence that is documented: that the document is void already.
+// alreadyVoidText matches the one documented sentence, which reports that the document is already
+// void.
 var alreadyVoidText = regexp.MustCompile(`(?i)\balready\s+((been|in|is|marked|as|status)\s+)*void|\bvoid(ed)?\s+already\b`)
 
 func (w *wireAction) alreadyVoid() bool { return alreadyVoidText.MatchString(w.message()) }
 
-// ruleVoid decides about a void.
+// ruleVoid returns the ruling for a void.
 func ruleVoid(w *wireAction, failed bool) ruling {
 	switch s := w.knownStatus(); {
 	case s == StatusVoid:
@@ -143,14 +147,15 @@ func ruleVoid(w *wireAction, failed bool) ruling {
 	return wasDone
 }
 
-// voidInDoubt reports whether a void is repeated as after a 5xx, which does no harm: the next answer may say "already".
+// voidInDoubt reports whether a void is repeated as after a 5xx. A repeat does no harm, and the
+// next response may contain "already".
 func voidInDoubt(o call.Outcome) bool {
 	var w wireAction
 	failed, err := w.fill(o)
 	return err == nil && ruleVoid(&w, failed) == inDoubt
 }
 
-// ruleReminder decides about a reminder.
+// ruleReminder returns the ruling for a reminder.
 func ruleReminder(w *wireAction, failed bool) ruling {
 	n := w.remindersSent()
 	sent := n != nil && *n > 0

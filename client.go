@@ -74,14 +74,15 @@ func (c *Client) BaseURL() string { return c.caller.base }
 // WorkspaceID returns [Options.WorkspaceID].
 func (c *Client) WorkspaceID() string { return c.caller.options.WorkspaceID }
 
-// hostText and pathText are what a host in lower case and a path may hold.
+// hostText and pathText match the valid characters of a lower-case host and of a path.
 var (
 	hostText = regexp.MustCompile(`^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$`)
 	pathText = regexp.MustCompile(`^(/[\w!$&'()*+,;=:@~.-]+)*$`)
 )
 
-// canonicalURL returns a base URL in the form in which requests use it: scheme and host in lower case, no default port
-// and no slash at its end. problem says why it cannot be used, or is empty.
+// canonicalURL returns a base URL in the form that requests use: with its scheme and host in lower
+// case, without a default port and without a slash at its end. problem is empty, or says why the
+// URL cannot be used.
 func canonicalURL(s string) (base, problem string) {
 	u, err := url.Parse(strings.TrimRight(s, "/"))
 	if err != nil {

@@ -1,6 +1,7 @@
 package signforms
 
-// From a method to the wire. What an answer means: response.go. When an attempt is repeated: internal/call/retry.go.
+// This file leads from a method to the wire. The meaning of a response is in response.go. The rules
+// for repeating an attempt are in internal/call/retry.go.
 
 import (
 	"bytes"
@@ -27,20 +28,27 @@ type Request struct {
 	Method string
 	// Path is appended to the base URL. It begins with a slash and is escaped as in a URL; url.PathEscape escapes an id.
 	Path string
-	// Query follows the path. Nil means none.
+	// Query follows the path. nil means no query.
 	Query url.Values
-	// Body is encoded with encoding/json. Nil means none. A GET has no body.
+	// Body is encoded with encoding/json. nil means no body. A GET has no body.
 	Body any
 }
 
-// Do sends a request that this package has no method for: the description of the service is incomplete. It uses the
-// client's key, workspace, bounds, retries and hooks, and returns errors as other methods do, with the Operation
-// "request". A GET is repeated like a list, anything else like a send, so an unclear end is ErrOutcomeUnknown.
+// Do sends a request for which this package has no method, because the description of the service
+// is incomplete. Do uses the client's key, workspace, limits, retries and hooks. It returns errors
+// as other methods do, with the Operation "request". A GET is repeated like a list. Any other
+// request is repeated like a send, and an unclear end is ErrOutcomeUnknown.
 //
-// The answer is decoded into out with encoding/json and returned as it came. A nil out decodes nothing; an empty answer
-// leaves out as it is. ErrInvalid with Error.Attempts 0: nothing was sent, because the request is malformed, its path leaves
-// the base URL or is that of reminders, which need a slot of the budget: use [DocumentsService.Remind]. That guards
-// against mistakes, not disguises: a path that the service reads as the same, such as one with other escapes, is sent.
+// The response is decoded into out with encoding/json, and returned unchanged. If out is nil,
+// nothing is decoded. An empty response does not change out.
+//
+// ErrInvalid with Error.Attempts 0 means that nothing was sent, for one of these reasons:
+//
+//   - The request is malformed.
+//   - Its path leaves the base URL.
+//   - Its path is that of reminders, which need a slot of the budget: use
+//     [DocumentsService.Remind]. This check guards against errors and not against disguises: a path
+//     that the service reads as the same one, such as a path with other escapes, is sent.
 func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error) {
 	var answer []byte
 	_, err := c.caller.perform(ctx, c.caller.requestOf(r, out), func(r *response) (err error) {
@@ -50,7 +58,8 @@ func (c *Client) Do(ctx context.Context, r Request, out any) (RawResponse, error
 	return answer, err
 }
 
-// decoded decodes the answer into out, unless out is nil or there is nothing to decode, and returns it.
+// decoded decodes the response into out and returns it. It decodes nothing if out is nil or the
+// response is empty.
 func (r *response) decoded(out any) ([]byte, error) {
 	if failed, _ := fill(r.outcome, &struct{}{}); failed {
 		return nil, r.failure()
@@ -84,7 +93,7 @@ func (c *caller) requestOf(r Request, out any) request {
 	return request{method: doRequest, checks: problems, wire: wire}
 }
 
-// check returns the encoded body and what is wrong with the request.
+// check returns the encoded body, and the problems of the request.
 func (r Request) check(out any) (body []byte, problems checks) {
 	if !slices.Contains(httpMethods, r.Method) {
 		problems.add("Method", "must be one of "+strings.Join(httpMethods, ", "))
@@ -115,7 +124,8 @@ func (o operation) matches(path string) bool {
 	return regexp.MustCompile("^" + strings.ReplaceAll(pattern, anything, "[^/]+") + "$").MatchString(path)
 }
 
-// request is a call of an operation: flat inputs, or a nested body (only for OpSend, whose flat inputs fill the path).
+// request is a call of an operation. Its inputs are flat, or are a nested body (only for OpSend,
+// whose flat inputs fill the path).
 type request struct {
 	method
 	checks
@@ -136,10 +146,10 @@ type response struct {
 	stopped error // why no further attempt was made: no slot, or the context ended
 }
 
-// errPanicked is what Options.OnCall hears at the end of a call that did not return.
+// errPanicked is the error for Options.OnCall at the end of a call that did not return.
 var errPanicked = errors.New("the call did not return: a hook or the Transport panicked or ended its goroutine")
 
-// perform makes one call. read reads a response with a status of success and decides what it means.
+// perform makes one call. read reads a 2xx response and decides what it means.
 func (c *caller) perform(ctx context.Context, req request, read func(*response) error) (*response, error) {
 	if err := req.invalid(); err != nil {
 		return nil, err
@@ -158,7 +168,7 @@ func (c *caller) perform(ctx context.Context, req request, read func(*response) 
 	return r, err
 }
 
-// wireOf returns what an operation's request is on the wire.
+// wireOf returns the request of an operation on the wire.
 func (c *caller) wireOf(req request) (call.Request, error) {
 	if req.op == opRequest {
 		return req.wire, nil
@@ -176,9 +186,9 @@ func (c *caller) wireOf(req request) (call.Request, error) {
 		wire.Budget, wire.MaxWait = c.budget, req.maxWait
 	}
 	if op.Inputs != InputsBody {
-		wire.URL = wire.URL + "?" + req.in.query() // in one allocation; no operation is without inputs
+		wire.URL = wire.URL + "?" + req.in.query() // one allocation; every operation has inputs
 	}
-	if op.Inputs != InputsQuery { // the only place if the body is nested
+	if op.Inputs != InputsQuery { // always so if the body is nested
 		var body any = req.in
 		if req.body != nil {
 			body = req.body
@@ -214,7 +224,7 @@ func (c *caller) send(ctx context.Context, req request) (*response, error) {
 	return r, r.statusError()
 }
 
-// invalid returns the error of a call with wrong inputs; nil if there are none.
+// invalid returns the error of a call with invalid inputs, or nil.
 func (q request) invalid() error { return q.checks.err(q.method) }
 
 // pageNumber returns the number of the page that is requested.
@@ -223,12 +233,12 @@ func (q request) pageNumber() int {
 	return max(page, 1)
 }
 
-// refusal is the error of a call from which no request can be built.
+// refusal returns the error of a call from which no request can be built.
 func (q request) refusal(problem string) *Error {
 	return &Error{Call: q.name, Operation: q.op, kinds: []error{ErrInvalid}, Message: problem}
 }
 
-// attemptErr is an attempt's error for OnAttempt.
+// attemptErr returns the error of an attempt for OnAttempt.
 func (r *response) attemptErr(o call.Outcome) error {
 	if o.Err == nil {
 		return nil

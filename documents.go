@@ -12,9 +12,9 @@ import (
 // [RespondentsService] has the documents made from templates. Void and Remind accept the Ref of both.
 type DocumentsService struct{ c *caller }
 
-// Document is a PDF document. A field is zero if the response lacks it or has a value of another type. Page.Raw holds
-// what this type leaves out. Most fields are not documented by the service: several clients agree on them, or their
-// authors saw them live.
+// Document is a PDF document. A field is zero if the response lacks it or has a value of another
+// type. Page.Raw contains the fields that this type does not have. The service does not document
+// most fields: several clients agree on them, or their authors observed them.
 type Document struct {
 	ID             string         `json:"documentId"`
 	Name           string         `json:"documentName"`
@@ -43,13 +43,14 @@ func (d *Document) Ref() DocumentRef {
 // DocumentListParams filters a list of documents. The zero value lists all of them, newest first.
 type DocumentListParams struct {
 	Status     DocumentStatus // unknown values are sent too
-	DocumentID string         // a UUID: the list has this document only
-	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are assumed to be included.
-	// The service does not document whether the ends are included, nor the format on the wire. If it reads a bound
-	// differently, it may leave documents out, and All cannot notice that.
+	DocumentID string         // a UUID; the list then has only this document
+	// DateFrom and DateTo limit the time of creation, with millisecond precision. Both ends are
+	// assumed to be included. The service does not document whether the ends are included, nor the
+	// format on the wire. If the service reads a limit differently, it may leave documents out, and
+	// All cannot notice that.
 	DateFrom, DateTo time.Time
-	// Archived selects archived documents (true) or the others (false). Nil selects both, which is not documented by the
-	// service.
+	// Archived selects archived documents (true) or the others (false). nil selects both, which is
+	// not documented by the service.
 	Archived  *bool
 	SortOrder SortOrder // default: NewestFirst
 	// Page is 1-based; 0 means 1. All ignores it.
@@ -88,8 +89,9 @@ func (s *DocumentsService) All(ctx context.Context, p DocumentListParams) iter.S
 
 func (d *Document) key() (id string, created time.Time) { return d.ID, d.CreatedAt }
 
-// Get returns one PDF document, or ErrNotFound when the service has none with this id. For a document made from a
-// template, use [RespondentsService.Get]. The answer is a list, as for List.
+// Get returns one PDF document, or ErrNotFound if the service has no PDF document with this id. For
+// a document made from a template, use [RespondentsService.Get]. The response is a list, as for
+// List.
 func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Document, error) {
 	page, err := s.page(ctx, requestOfOne(getDocument, TypePDF, "documentID", documentID))
 	return only(page, err, documentID, func(d *Document) string { return d.ID })
@@ -98,8 +100,8 @@ func (s *DocumentsService) Get(ctx context.Context, documentID string) (*Documen
 // VoidResult is the result of Void.
 type VoidResult struct {
 	Message string `json:"message"`
-	// AlreadyVoided is true when the message says "already" directly before or after "void" or "voided". An earlier
-	// attempt of the same call may have voided it.
+	// AlreadyVoided is true if the message contains "already" directly before or after "void" or
+	// "voided". An earlier attempt of the same call may have voided the document.
 	AlreadyVoided bool `json:"-"`
 	// RequestID is the x-request-id of the call, and StatusCode the HTTP status of its response, as in [Error].
 	RequestID  string `json:"requestId"`
@@ -108,10 +110,14 @@ type VoidResult struct {
 	Raw RawResponse `json:"-"`
 }
 
-// Void voids a document. Voiding it again succeeds too. The error matches ErrRefused when the document's status does
-// not allow it: see [DocumentStatus.CanVoid]. A 200 response whose body reports such a status also returns ErrRefused. If
-// the body of a 200 may report a failure ("not" in its message, or the status PENDING), Void repeats the request, which is
-// harmless, and finally returns ErrUnavailable. A response, of which only the HTTP status is documented:
+// Void voids a document. Voiding a void document succeeds too.
+//
+//   - ErrRefused: the document's status does not allow it; see [DocumentStatus.CanVoid]. A 200
+//     response whose body reports such a status also returns ErrRefused.
+//   - ErrUnavailable: the body of a 200 may report a failure ("not" in its message, or the status
+//     PENDING). Void first repeats the request, which is harmless.
+//
+// The service documents only the HTTP status of a response such as this one:
 //
 //	{"message": "Document voided successfully", "documentId": "602c2631-2d49-4647-a609-75331ebb0338", "status": "VOID"}
 func (s *DocumentsService) Void(ctx context.Context, ref DocumentRef) (*VoidResult, error) {

@@ -33,12 +33,13 @@ var (
 type operation struct {
 	Endpoint
 	class      call.Class
-	pathInputs []string // names that Path may contain
+	pathInputs []string // names of inputs that Path may contain
 }
 
-// operations is the only table of methods, paths, inputs and their places. The service documents the paths and the
-// methods of lists and sends, but neither those of void and reminder nor where it reads their inputs: its description
-// calls documentId a "path/query input". Sending them in the query and the body serves a service that reads either.
+// operations is the only table of methods, paths, inputs and their places. The service documents
+// all paths, and the methods of lists and sends. It does not document the methods of void and
+// reminder, nor where it reads their inputs: its description calls documentId a "path/query input".
+// Inputs in the query and the body serve a service that reads either.
 var operations = map[Operation]operation{
 	OpListDocuments:     {Endpoint{http.MethodGet, "/get-documents", InputsQuery, false}, call.Safe, []string{"documentId", "documentType"}},
 	OpVoidDocument:      {Endpoint{http.MethodPost, "/void-document", InputsBoth, false}, call.Idempotent, ofDocument},
@@ -54,7 +55,7 @@ var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
 var httpMethods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
-// operationsWith returns the operations with the caller's endpoints, which it checks.
+// operationsWith returns the operations with the caller's endpoints, after checking them.
 func (c *checks) operationsWith(overrides map[Operation]Endpoint) map[Operation]operation {
 	ops := maps.Clone(operations)
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {
@@ -73,8 +74,9 @@ func (c *checks) operationsWith(overrides map[Operation]Endpoint) map[Operation]
 	return ops
 }
 
-// noneShared refuses two operations with one method and path: a void, which is repeated, would send reminders without a
-// slot. On the path of a send or reminder only a GET is another method, as a service may not tell the rest apart.
+// noneShared refuses two operations with the same method and path, because a void, which is
+// repeated, could then send reminders without a slot. On the path of a send or reminder, only a GET
+// counts as another method, because a service may not distinguish the other methods.
 func (c *checks) noneShared(ops map[Operation]operation, overrides map[Operation]Endpoint) {
 	names := slices.Sorted(maps.Keys(ops))
 	for _, op := range slices.Sorted(maps.Keys(overrides)) {
@@ -108,7 +110,7 @@ func (o operation) with(e Endpoint) operation {
 	return o
 }
 
-// problems says what is wrong with an operation that was overridden by e.
+// problems returns the problems of an operation that was overridden by e.
 func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	if e.IgnoreTotals && op != OpListDocuments && op != OpListRespondents && op != OpListFormResponses {
 		problems = append(problems, "IgnoreTotals is for lists only")
@@ -119,7 +121,7 @@ func (o operation) problems(op Operation, e Endpoint) (problems []string) {
 	switch {
 	case !slices.Contains([]Inputs{"", InputsQuery, InputsBody, InputsBoth}, e.Inputs):
 		problems = append(problems, fmt.Sprintf("Inputs %q is not query, body or both", e.Inputs))
-	case op == OpSend && o.Inputs != InputsBody: // as with a GET, whose inputs are in the query
+	case op == OpSend && o.Inputs != InputsBody: // also for a GET, whose inputs are in the query
 		problems = append(problems, "its inputs are nested and need a body: leave Inputs empty and the Method other than GET")
 	case o.Method == http.MethodGet && e.Inputs != "" && e.Inputs != InputsQuery:
 		problems = append(problems, "a GET has no body: set Inputs to InputsQuery, or another Method")
@@ -143,9 +145,9 @@ func (o operation) pathProblems() (problems []string) {
 	return problems
 }
 
-// pathProblem says why a path cannot be appended to the base URL; empty when it can.
+// pathProblem returns why a path cannot be appended to the base URL, or "".
 func pathProblem(path string) string {
-	// If any character lacks its escape, net/url reads %2F as a slash.
+	// If any character is not escaped as required, net/url reads %2F as a slash.
 	u, err := url.ParseRequestURI(path)
 	switch {
 	case !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "?# \t\r\n\\"):
@@ -156,7 +158,8 @@ func pathProblem(path string) string {
 	return ""
 }
 
-// hasDots reports . and .. segments, even escaped ones, which a server or proxy would resolve.
+// hasDots reports whether a path has . or .. segments, even escaped ones, which a server or proxy
+// would resolve.
 func hasDots(path string) bool {
 	for s := range strings.SplitSeq(path, "/") {
 		if s, err := url.PathUnescape(s); err != nil || s == "." || s == ".." {
@@ -166,7 +169,8 @@ func hasDots(path string) bool {
 	return false
 }
 
-// fillPath replaces the braces in Path by escaped inputs. problem says what is wrong; it is empty when nothing is.
+// fillPath replaces the braces in Path with escaped inputs. problem is empty, or says what is
+// wrong.
 func (o operation) fillPath(in inputs) (path, problem string) {
 	if !strings.Contains(o.Path, "{") {
 		return o.Path, ""
@@ -185,10 +189,12 @@ func (o operation) fillPath(in inputs) (path, problem string) {
 	return path, problem
 }
 
-// inputs are the flat inputs of an operation by their names: strings, integers and booleans.
+// inputs are the flat inputs of an operation by their names; the values are strings, integers and
+// booleans.
 type inputs map[string]any
 
-// wireTime is RFC 3339 in UTC with milliseconds, as in answers. The format of inputs is not documented by the service.
+// wireTime is RFC 3339 in UTC with milliseconds, as in responses. The service does not document the
+// format of inputs.
 const wireTime = "2006-01-02T15:04:05.000Z"
 
 // set adds a string or an integer, unless it is zero.
@@ -205,7 +211,7 @@ func (in inputs) setTime(name string, at time.Time) {
 	}
 }
 
-// text returns the text of an input; "" if there is none.
+// text returns the text of an input, or "" if it is missing.
 func (in inputs) text(name string) string {
 	text, ok := in[name].(string)
 	if !ok && in[name] != nil {

@@ -24,7 +24,7 @@ type FormResponse struct {
 	Answers         []FormAnswer `json:"answers"`
 }
 
-// FormAnswer is a question of a form and what was answered.
+// FormAnswer is a question of a form with its answer.
 type FormAnswer struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
@@ -35,8 +35,8 @@ type FormAnswer struct {
 // FormResponseListParams selects the responses of a form.
 type FormResponseListParams struct {
 	FormID string // required; any text
-	// Page is 1-based; 0 means 1; All ignores it. Limit is the page size, by default 10 for List and 100 for All; no
-	// maximum is documented.
+	// Page is 1-based; 0 means 1. All ignores Page. Limit is the page size, by default 10 for List
+	// and 100 for All. The service documents no maximum.
 	Page, Limit int
 }
 
@@ -74,7 +74,8 @@ func (r *FormResponse) key() (id string, created time.Time) {
 	return cmp.Or(r.ID, r.FormResponseID), r.SubmittedAt
 }
 
-// Get returns the response with an id, an ObjectId or a UUID, or ErrNotFound if the service has none with this id.
+// Get returns the response with an id, which is an ObjectId or a UUID. It returns ErrNotFound if
+// the service has no response with this id.
 func (s *FormResponsesService) Get(ctx context.Context, responseID string) (*FormResponse, error) {
 	req := request{method: getFormResponse, in: inputs{"responseId": responseID}}
 	req.responseID("responseID", responseID)

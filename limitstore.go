@@ -1,6 +1,7 @@
 package signforms
 
-// Stores of reminder slots. What holds a reminder back is decided in internal/reminderlimit/budget.go.
+// This file has the stores of reminder slots. internal/reminderlimit/budget.go decides when a
+// reminder has to wait.
 
 import (
 	"context"
@@ -16,35 +17,42 @@ import (
 	"github.com/signforms/signforms-go/internal/reminderlimit"
 )
 
-// A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any time. Processes that
-// use the same key keep the limit together by sharing a store. Times are durations, so the store's own clock decides.
+// A LimitStore keeps the reminder budget of API keys: at most limit slots of a key are held at any
+// time. Processes that use the same key keep the limit together by sharing a store. Times are
+// durations, so the store's own clock decides.
 //
-// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must be atomic, and return
-// when its ctx ends. limitstoretest.Run checks an implementation.
+// Implementations must be safe for concurrent use and comparable (a pointer is). Each method must
+// be atomic, and return when its ctx ends. limitstoretest.Run checks an implementation.
 //
-// Each method has 3 seconds, and runs in a goroutine of its own. Take, Settle and Block have a context that does not
-// end with the call's: a slot that comes too late for its call is given back. The SDK waits at most 0.1 s longer than
-// the 3 seconds, or than the call's context. A method that does not return keeps its goroutine, and all calls that wait
-// for it fail with ErrUnavailable; one that panics has failed.
+// Each method has 3 seconds, and runs in its own goroutine. The context of Take, Settle and Block
+// does not end with the call's context, so that a slot that comes too late for its call can be
+// given back. The SDK waits at most 0.1 s longer than the 3 seconds, or than the call's context. If
+// a method does not return, its goroutine remains, and all calls that wait for it fail with
+// ErrUnavailable. A method that panics has failed.
 //
-// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It returns a channel that
-// is closed when the clock is moved; then calls that wait for a slot ask again.
+// A store whose clock can be moved, as in tests, may have a method Changed() <-chan struct{}. It
+// returns a channel that is closed when the clock is moved. Then calls that wait for a slot ask the
+// store again.
 type LimitStore interface {
-	// Take takes a slot of key for hold, if fewer than limit are held and the key is not blocked, and returns its id.
-	// If no slot is free, it returns the time until one frees, which must be more than 0: round up. After an error no
-	// reminder is sent. key is a hash, never the API key. hold is how long a crashed process keeps the slot.
+	// Take takes a slot of key for hold, if fewer than limit are held and the key is not blocked,
+	// and returns its id. If no slot is free, it returns the time until a slot frees, which must be
+	// above 0, so round up. After an error no reminder is sent. key is a hash, never the API key.
+	// hold is how long a crashed process keeps the slot.
 	Take(ctx context.Context, key string, limit int, hold time.Duration) (slot string, wait time.Duration, err error)
 	// Settle keeps a taken slot for keep, counted from now. A keep of 0 gives it back. If the slot has expired, Settle takes
 	// it again for keep, because its request may have been sent.
 	Settle(ctx context.Context, key, slot string, keep time.Duration) error
-	// Block keeps the budget of key from giving slots for d from now. A key that is blocked for longer stays so.
+	// Block keeps the budget of key from giving slots for d from now. A longer block of the key is
+	// not shortened.
 	Block(ctx context.Context, key string, d time.Duration) error
-	// Peek returns when each of limit slots can be taken, soonest first, 0 for now, and takes none.
+	// Peek returns the time until each of limit slots can be taken, soonest first, and 0 for a slot
+	// that is free. It takes no slot.
 	Peek(ctx context.Context, key string, limit int) ([]time.Duration, error)
 }
 
-// process is the one piece of package state: what the clients of a process share, as they do http.DefaultTransport. It
-// has the store of clients without a LimitStore of their own, and the calls that wait for a slot.
+// process is the only package state. It has what the clients of a process share, as they share
+// http.DefaultTransport: the store of clients without their own LimitStore, and the calls that wait
+// for a slot.
 var process = struct {
 	store *MemoryLimitStore
 	lines *reminderlimit.Lines
@@ -60,19 +68,21 @@ func newBudget(store LimitStore, attempt time.Duration, base, apiKey string) *re
 
 var dotAtTheEnd = regexp.MustCompile(`^(https?://[^/:]+)\.(/|:|$)`)
 
-// MemoryLimitStore is a [LimitStore] for one process. It holds a mutex and plain values, no goroutine, timer or
-// channel. A key takes memory while held or blocked. After that it is forgotten when other keys come. Use a store in
-// one testing/synctest bubble or outside of all. The zero value is an empty store with the clock time.Now.
+// MemoryLimitStore is a [LimitStore] for one process. It has a mutex and plain values, but no
+// goroutine, timer or channel. A key takes memory while one of its slots is held or the key is
+// blocked. After that, the key is forgotten when other keys are added. Use a store in a single
+// testing/synctest bubble, or only outside of bubbles. The zero value is an empty store with the
+// clock time.Now.
 type MemoryLimitStore struct {
 	now   func() time.Time // nil: time.Now
 	mu    sync.Mutex
 	keys  map[string]*heldKey
-	sweep int // with so many keys, those that are free are forgotten
+	sweep int // the number of keys at which free keys are forgotten
 	slots uint64
 }
 
 type heldKey struct {
-	slots        map[string]time.Time // when each frees
+	slots        map[string]time.Time // when each slot frees
 	blockedUntil time.Time
 }
 
@@ -123,7 +133,8 @@ func (s *MemoryLimitStore) Peek(_ context.Context, key string, limit int) ([]tim
 	return k.frees(limit, now), nil
 }
 
-// key returns what is held of a key, and the time. A sweep for each doubling of the keys forgets those that are free.
+// key returns the state of a key, and the time. Each time the number of keys has doubled, a sweep
+// forgets the free keys.
 func (s *MemoryLimitStore) key(key string) (*heldKey, time.Time) {
 	k, now := s.keys[key], time.Now()
 	if s.now != nil {
@@ -143,13 +154,13 @@ func (s *MemoryLimitStore) key(key string) (*heldKey, time.Time) {
 	return k, now
 }
 
-// free reports whether nothing of a key is held, and forgets the slots that are free.
+// free reports whether no slot of a key is held, and forgets its free slots.
 func (k *heldKey) free(now time.Time) bool {
 	maps.DeleteFunc(k.slots, func(_ string, until time.Time) bool { return !until.After(now) })
 	return len(k.slots) == 0 && !k.blockedUntil.After(now)
 }
 
-// frees returns how long until each of limit slots can be taken, soonest first.
+// frees returns the time until each of limit slots can be taken, soonest first.
 func (k *heldKey) frees(limit int, now time.Time) []time.Duration {
 	waits := make([]time.Duration, limit)
 	if k.free(now) {

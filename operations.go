@@ -22,7 +22,7 @@ type method struct {
 	name string
 }
 
-// Inputs says where a request has its inputs. Empty means the operation's default.
+// Inputs is the part of a request that contains its inputs. Empty means the operation's default.
 type Inputs string
 
 // The places of inputs. InputsBoth sends the same values in the query and the body.
@@ -32,16 +32,19 @@ const (
 	InputsBoth  Inputs = "both"
 )
 
-// An Endpoint overrides where an operation is. Empty fields keep defaults. docs/using.md shows how to rename an input.
+// An Endpoint overrides the method, the path or the place of inputs of an operation. Empty fields
+// keep their defaults. docs/using.md shows how to rename an input.
 type Endpoint struct {
 	// Method is GET, POST, PUT, PATCH or DELETE.
 	Method string `json:"method,omitempty"`
-	// Path is appended to the base URL and begins with a slash. It may contain inputs of the operation in braces, such as
-	// /documents/{documentId}/void. These are escaped, and still sent where Inputs says.
+	// Path is appended to the base URL and begins with a slash. It may contain inputs of the
+	// operation in braces, such as /documents/{documentId}/void. These inputs are escaped, and are
+	// also sent in the place that Inputs names.
 	Path string `json:"path,omitempty"`
 	// Inputs is InputsQuery, InputsBody or InputsBoth. A GET has no body. [OpSend] has nested inputs, which need a body.
 	Inputs Inputs `json:"inputs,omitempty"`
-	// IgnoreTotals is for lists of a service whose totals, documentsCount and totalPages count something else than the
-	// records that it lists, where All would end with ErrIncomplete. All then reads until the service has nothing more.
+	// IgnoreTotals is for a list whose documentsCount and totalPages count something else than its
+	// records, so that All would end with ErrIncomplete. With IgnoreTotals, All reads until the
+	// service has no more records.
 	IgnoreTotals bool `json:"ignoreTotals,omitempty"`
 }

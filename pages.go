@@ -1,6 +1,6 @@
 package signforms
 
-// Pages, as answers have them. When a list is whole is decided in internal/paging/whole.go.
+// This file reads the pages in responses. internal/paging/whole.go decides when a list is whole.
 
 import (
 	"bytes"
@@ -25,12 +25,13 @@ const allLimit = 100
 // Page is one page of a list.
 type Page[T any] struct {
 	Items []T
-	// Next is the number of the next page, 0 on the last one. Ask for it with the same parameters. If the service does not
-	// report pagination, only an empty page counts as the last.
+	// Next is the number of the next page, or 0 on the last page. Request it with the same
+	// parameters. If the service does not report pagination, only an empty page counts as the last
+	// one.
 	Next int
-	// Total is how many records the whole list has, as the service reports: the total of its pagination or, without one,
-	// documentsCount if that exceeds the records of this page. It is nil if the service reports neither, or if
-	// [Endpoint].IgnoreTotals is set.
+	// Total is the number of records in the whole list, as the service reports it. It is the total
+	// of the pagination or, without that, documentsCount if that exceeds the records of this page.
+	// It is nil if the service reports neither, or if [Endpoint].IgnoreTotals is set.
 	Total *int
 	// Time is the response's Date, the time of the service's clock; zero if the response has none.
 	Time time.Time
@@ -40,10 +41,10 @@ type Page[T any] struct {
 	errorOf func(kind error, message string) *Error // makes an error of the call that got the page; no *response, which fmt would print
 	more    paging.More
 	pages   *int   // totalPages
-	old     string // how old a cache's response is
+	old     string // text about the age of a cache's response; empty if it is not from a cache
 }
 
-// wirePage holds the fields that every list has beside its records.
+// wirePage has the fields of every list except its records.
 type wirePage struct {
 	DocumentsCount *int            `json:"documentsCount"`
 	Pagination     *wirePagination `json:"pagination"`
@@ -72,7 +73,8 @@ func (c *request) page(page, limit, maxLimit int) {
 	}
 }
 
-// pageOf lists a page. out is a struct with the records, *items, below the key name, and with page.
+// pageOf requests a page of a list. out is a struct with page, and with the records, *items, under
+// the key name.
 func pageOf[T any](ctx context.Context, c *caller, req request, out any, page *wirePage, name string, items *[]T) (*Page[T], error) {
 	resp, err := c.perform(ctx, req, func(r *response) error {
 		return r.readRecord(out, func() string { return page.missingList(name, *items != nil, r) })
@@ -98,7 +100,7 @@ func newPage[T any](items []T, w wirePage, resp *response) *Page[T] {
 		p.pages = f.TotalPages
 		p.more = f.more(current, len(items))
 	}
-	if n := w.DocumentsCount; p.Total == nil && value(n) > len(items) { // it counts more than this page
+	if n := w.DocumentsCount; p.Total == nil && value(n) > len(items) { // documentsCount counts more than this page
 		p.Total = n
 	}
 	if p.more == paging.Promised || p.more == paging.MoreUnknown && len(items) > 0 {
@@ -116,7 +118,7 @@ func (w wirePage) withoutTotals() wirePage {
 	return w
 }
 
-// missingList returns what is wrong when an answer lacks its list; empty when nothing is.
+// missingList returns what is wrong with a response that lacks its list, or "".
 func (w wirePage) missingList(name string, there bool, r *response) string {
 	if there || w.provesEmpty(name, r) {
 		return ""
@@ -124,8 +126,9 @@ func (w wirePage) missingList(name string, there bool, r *response) string {
 	return fmt.Sprintf("it has no %s, and does not report that there are none", name)
 }
 
-// provesEmpty reports whether an answer without its list shows otherwise that the page is empty. Some services leave
-// out an empty list. Others answer an error, or a list under another name, with status 200.
+// provesEmpty reports whether a response without its list proves otherwise that the page is empty.
+// Some services leave out an empty list. Others return an error, or a list under another name, with
+// status 200.
 func (w wirePage) provesEmpty(name string, r *response) bool {
 	page, f := r.pageNumber(), w.Pagination
 	if f == nil {
@@ -150,7 +153,8 @@ func (w wirePage) provesEmpty(name string, r *response) bool {
 	return len(fields) == 0
 }
 
-// pageKeys are the keys beside a list. An answer with other keys may not be a list at all.
+// pageKeys are the keys that a response may have in addition to its list. A response with other
+// keys may not be a list at all.
 var pageKeys = []string{"message", "documentsCount", "formCount", "pagination", "success", "status", "statusCode", "code"}
 
 func (f *wirePagination) total() *int {
@@ -167,10 +171,10 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// more believes a promise when the fields of a page with records contradict each other: reading a page too many costs
-// less than missing one.
+// more reports whether a further page is promised. If the fields of a page with records contradict
+// each other, it counts the promise, because reading a page too many costs less than missing one.
 func (f *wirePagination) more(current, items int) paging.More {
-	if items > 0 && f.TotalPages != nil && *f.TotalPages == 0 { // nothing is set
+	if items > 0 && f.TotalPages != nil && *f.TotalPages == 0 { // no field is set
 		return paging.MoreUnknown
 	}
 	promised := value(f.HasNextPage) || f.TotalPages != nil && current < *f.TotalPages
@@ -237,17 +241,17 @@ func (l list[T]) readPage(ctx context.Context, r paging.Request) (*Page[T], pagi
 	for i := range p.Items {
 		id, created := l.key(&p.Items[i])
 		a.IDs[i], a.Times[i] = recordID(id), created
-		if id == "" { // a further page ends the list
+		if id == "" { // with a missing id, a further page would end the list
 			a.Nameless, a.IDs[i] = true, recordID(fmt.Sprint("\x00", i))
 		}
 	}
 	return p, a, nil
 }
 
-// refusal says whether the service did not take a request, perhaps for its limit or its page.
+// refusal reports whether the service refused a request, perhaps because of its limit or its page.
 func refusal(err error) paging.Refusal {
 	switch e := (*Error)(nil); {
-	case !errors.As(err, &e) || e.StatusCode/100 != 4 || len(bytes.TrimSpace(e.Body)) == 0: // a gateway's may be empty
+	case !errors.As(err, &e) || e.StatusCode/100 != 4 || len(bytes.TrimSpace(e.Body)) == 0: // an empty response may come from a gateway
 		return paging.NotRefused
 	case errors.Is(err, ErrNotFound):
 		return paging.NoSuchPage
@@ -257,7 +261,7 @@ func refusal(err error) paging.Refusal {
 	return paging.NotRefused
 }
 
-// incomplete is the error at the end of a list that may lack records.
+// incomplete returns the error at the end of a list that may lack records.
 func (p *Page[T]) incomplete(yielded, reported int, why string) *Error {
 	count := fmt.Sprintf("%d records", yielded)
 	if yielded < reported {
@@ -281,7 +285,7 @@ var likelyCauses = map[paging.State]string{
 		"request further pages by their number",
 }
 
-// recordID returns a UUID as it is, in any case of its letters, and the hash of any other id.
+// recordID returns the bytes of a UUID, whatever its letter case, and the hash of any other id.
 func recordID(id string) paging.ID {
 	if len(id) == 36 {
 		if key, err := uuid.Parse(id); err == nil {

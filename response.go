@@ -56,7 +56,7 @@ func (r *response) statusError() error {
 	return nil
 }
 
-// gatewayStatuses have the same meaning whoever responds with them.
+// gatewayStatuses have the same meaning, whether the service or a gateway responds with them.
 var gatewayStatuses = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,
 	http.StatusRequestTimeout, http.StatusTooManyRequests, 499}
 
@@ -75,7 +75,7 @@ func isPage(o call.Outcome) bool { return bytes.HasPrefix(text(o), []byte("<")) 
 
 var pageTitle = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title`)
 
-// pageText is the message about a page.
+// pageText returns the message about an HTML page.
 func pageText(o call.Outcome) string {
 	title := "a page without a title"
 	if found := pageTitle.FindSubmatch(text(o)[:min(len(text(o)), call.MaxSearched)]); found != nil {
@@ -84,8 +84,9 @@ func pageText(o call.Outcome) string {
 	return "a gateway or proxy responded, not the service (" + title + ")"
 }
 
-// isCutOff reports whether the body is the beginning of a JSON object. A proxy that decompresses may cut off a body and
-// frame it as whole. The numbers of braces differ then, which costs less to find than to read the body twice.
+// isCutOff reports whether the body is the beginning of a JSON object. A proxy that decompresses a
+// body may cut it off without an error. The numbers of opening and closing braces then differ, and
+// comparing them costs less than reading the body twice.
 func isCutOff(o call.Outcome) bool {
 	body := text(o)
 	return len(body) > 0 && body[0] == '{' && bytes.Count(body, []byte("{")) != bytes.Count(body, []byte("}")) &&
@@ -94,7 +95,7 @@ func isCutOff(o call.Outcome) bool {
 
 // age returns the Age of a response, which is above 0 if a cache responded.
 func age(o call.Outcome) uint64 {
-	seconds, _ := strconv.ParseUint(cmp.Or(strings.TrimSpace(o.Header.Get("Age")), "0"), 10, 64) // out of range it is the largest
+	seconds, _ := strconv.ParseUint(cmp.Or(strings.TrimSpace(o.Header.Get("Age")), "0"), 10, 64) // a number out of range becomes the largest number
 	return seconds
 }
 
@@ -102,7 +103,7 @@ func cacheText(o call.Outcome) string {
 	return fmt.Sprintf("a cache responded, with a response that is %d s old (Age): ", age(o))
 }
 
-// readRecord fills out, which the response must have whole. missing returns what out lacks; empty if it lacks nothing.
+// readRecord fills out, which the response must have whole. missing returns what out lacks, or "".
 func (r *response) readRecord(out any, missing func() string) error {
 	failed, err := fill(r.outcome, out)
 	if failed {
@@ -120,8 +121,8 @@ func (r *response) readSend(res *TemplateSendResult) error {
 	return r.unreadable(err, res.missing)
 }
 
-// failureFields are those by which a 2xx may report a failure. None is documented by the service; clients have seen
-// answers with status 200 and an error.
+// failureFields are the fields by which a 2xx may report a failure. The service documents none of
+// them; clients have observed responses with status 200 and an error.
 type failureFields struct {
 	Success    *bool           `json:"success"`
 	Error      json.RawMessage `json:"error"`
@@ -132,7 +133,7 @@ type failureFields struct {
 
 var noErrors = []string{"", "null", "false", `""`, "{}", "[]"}
 
-// failed reports whether the answer contradicts its status.
+// failed reports whether the response contradicts its status.
 func (v failureFields) failed() bool {
 	status, _ := jsonfill.Int(v.Status)
 	code, isNumber := jsonfill.Int(string(v.Error))
@@ -140,21 +141,23 @@ func (v failureFields) failed() bool {
 		!slices.Contains(noErrors, string(v.Error)) && (!isNumber || code != 0)
 }
 
-// decoder reads the records of responses. Its table names the keys from which a field is read where its own key is
-// missing, the fields that keep a value that is not a string as its JSON, and the keys that must have a list.
+// decoder reads the records of responses. Its table has three things: the alternative keys of a
+// field, the fields that keep a value that is not a string as JSON, and the keys that must have a
+// list.
 var decoder = jsonfill.NewDecoder(map[string]string{
 	"documentName":        "also=name",
 	"signingType":         "also=signType",
 	"isSigningOrder":      "also=isSigningOrderData",
 	"templateRespondents": "also=respondentsOfDoc",
 
-	"id": "any", "question": "any", "answer": "any", // of a FormAnswer
+	"id": "any", "question": "any", "answer": "any", // keys of a FormAnswer
 
 	"documents": "list", "respondents": "list", "responses": "list",
 })
 
-// fill fills out, a pointer to a struct, from the answer. failed reports whether the answer contradicts its status. The
-// error is that of jsonfill. The records take at most 7 times the size of the answer, or 64 KiB.
+// fill fills out, a pointer to a struct, from the response. failed reports whether the response
+// contradicts its status. The error is that of jsonfill. The records take at most 7 times the size
+// of the response, or 64 KiB.
 func fill(o call.Outcome, out any) (failed bool, err error) {
 	var v struct {
 		failureFields
@@ -171,8 +174,9 @@ var byteOrderMark = []byte("\ufeff")
 
 var codeText = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// reason finds the code and message of an error's body. The message is the first of message, error, data.message and
-// data.error, all seen by clients; that the code is in code is an assumption. A body that is not JSON is the message.
+// reason finds the code and message of an error's body. The message is the first of message, error,
+// data.message and data.error; clients have observed all of them. The code is assumed to be in the
+// field code. A body that is not JSON is the message.
 func reason(o call.Outcome) (code, message string) {
 	var body struct {
 		Code    string `json:"code" fill:"any"`
@@ -196,8 +200,9 @@ func reason(o call.Outcome) (code, message string) {
 	return code, cmp.Or(strings.TrimSpace(message), http.StatusText(o.Status))
 }
 
-// newError describes the last attempt. The outcome of a send or reminder is unknown unless nothing was written, or the
-// status is a 4xx other than 408 and 499. kinds replace the kinds of the status, unless the outcome is unknown.
+// newError returns an error that describes the last attempt. The outcome of a send or reminder is
+// unknown unless nothing was written, or the status is a 4xx other than 408 and 499. kinds replace
+// the kinds of the status, unless the outcome is unknown.
 func (r *response) newError(code, message string, kinds ...error) *Error {
 	e := &Error{
 		Call: r.name, Operation: r.op, StatusCode: r.outcome.Status, Code: call.CleanCode(code, r.c.calls.Key),
@@ -205,7 +210,7 @@ func (r *response) newError(code, message string, kinds ...error) *Error {
 		cause: errors.Join(r.stopped, r.outcome.Err),
 	}
 	if len(e.Body) > call.MaxError {
-		e.Body = bytes.Clone(e.Body[:call.MaxError]) // the rest can be collected
+		e.Body = bytes.Clone(e.Body[:call.MaxError]) // so that the rest can be freed
 	}
 	e.RetryAfter, _ = call.RetryAfter(r.outcome.Header)
 	if local := (*Error)(nil); errors.As(r.stopped, &local) && local.assumed == 0 {
@@ -221,7 +226,8 @@ func (r *response) newError(code, message string, kinds ...error) *Error {
 	return e.assumeWait()
 }
 
-// assumeWait sets RetryAfter if the caller is told to call again and neither the service nor the budget said when.
+// assumeWait sets RetryAfter if the caller should call again and neither the service nor the budget
+// reported a time.
 func (e *Error) assumeWait() *Error {
 	limited := errors.Is(e, ErrRateLimited)
 	if e.RetryAfter <= 0 && (limited || errors.Is(e, ErrUnavailable)) {
@@ -234,7 +240,7 @@ func (e *Error) assumeWait() *Error {
 	return e
 }
 
-// failure is the error of a 2xx that reports a failure.
+// failure returns the error of a 2xx that reports a failure.
 func (r *response) failure() error {
 	code, message := reason(r.outcome)
 	e := r.newError(code, message)
@@ -244,8 +250,8 @@ func (r *response) failure() error {
 	return e
 }
 
-// unreadable is the error of a 2xx that cannot be read, because of err, or lacks what it must have. It is nil if neither
-// is so.
+// unreadable returns the error of a 2xx that cannot be read because of err, or that lacks required
+// data. Otherwise it returns nil.
 func (r *response) unreadable(err error, missing func() string) error {
 	why, kind := "", ErrBadResponse
 	switch {
@@ -270,17 +276,18 @@ func (r *response) unreadable(err error, missing func() string) error {
 	return r.newError("", "unreadable response ("+why+")", kind)
 }
 
-// errorOf is an error of a kind about an answer that could be read.
+// errorOf returns an error of a kind about a readable response.
 func (r *response) errorOf(kind error, message string) *Error {
 	e := r.newError("", message)
 	e.kinds = []error{kind}
-	if e.assumed > 0 { // for the kinds of the status
+	if e.assumed > 0 { // this default was for the kinds of the status
 		e.RetryAfter, e.assumed = 0, 0
 	}
 	return e.assumeWait()
 }
 
-// only returns the item of a page with the id. A service that ignores the filter answers with others: this one stays unknown.
+// only returns the item of a page with the id. If the service ignores the filter, the page has
+// other items, and it remains unknown whether the item exists.
 func only[T any](p *Page[T], err error, id string, idOf func(*T) string) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -302,7 +309,7 @@ func only[T any](p *Page[T], err error, id string, idOf func(*T) string) (*T, er
 	return nil, p.errorOf(ErrNotFound, "the service has no record with this id")
 }
 
-// notSent is the error of a call that made no attempt.
+// notSent returns the error of a call that made no attempt.
 func (r *response) notSent() error {
 	if e := (*Error)(nil); errors.As(r.stopped, &e) {
 		return e
@@ -314,14 +321,15 @@ func (r *response) notSent() error {
 	return e.assumeWait()
 }
 
-// stopError turns the reason why no further attempt was made into an *Error: no slot of the reminder budget. A
-// context's error is returned unchanged.
+// stopError returns the *Error for err, which says why the reminder budget gave no slot. It returns
+// a context's error unchanged.
 func (c *caller) stopError(err error, method string) error {
 	e := &Error{Call: method, Operation: OpRemind}
 	waitErr, storeErr := (*reminderlimit.WaitError)(nil), (*reminderlimit.StoreError)(nil)
 	switch {
 	case errors.As(err, &storeErr):
-		// The text alone: of the reminder, a store's own errors say nothing. fmt prints one whose methods panic.
+		// Only the text is used, because the types of a store's errors say nothing about the
+		// reminder. fmt can print an error whose methods panic.
 		e.kinds, e.cause = []error{ErrUnavailable}, errStoreAway
 		e.Message = call.CleanText(fmt.Sprintf("nothing was sent, because the limit store did not respond (%v)", storeErr.Err), c.calls.Key)
 	case !errors.As(err, &waitErr):

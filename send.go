@@ -1,6 +1,6 @@
 package signforms
 
-// What templates and forms share when they are sent.
+// This file has the inputs that sends of templates and forms share.
 
 import (
 	"fmt"
@@ -14,18 +14,20 @@ type Receiver struct {
 	// RoleTitle must match a role of the template exactly. It is required for templates and not used for forms.
 	RoleTitle string `json:"roleTitle,omitempty"`
 	RoleColor string `json:"roleColour,omitempty"`
-	// Subject and Message replace those of Mail for this receiver. Empty means those of Mail.
+	// Subject and Message replace those of Mail for this receiver. An empty text means the text of
+	// Mail.
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Mail is the subject and text for receivers without their own. The service fills in what is empty.
+// Mail is the subject and text for receivers without their own. The service replaces an empty text
+// with its own.
 type Mail struct {
 	Subject string `json:"subject,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Variable is a value to put into a template or form.
+// Variable is a value for a custom variable of a template or form.
 type Variable struct {
 	Name  string `json:"varName"`  // required, with its square brackets: [v1]
 	Value string `json:"varValue"` // may be empty

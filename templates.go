@@ -14,8 +14,9 @@ import (
 // creates.
 type TemplatesService struct{ c *caller }
 
-// Template is a document with roles. A send makes a document of it for the people who take the roles. A field is zero if
-// the response lacks it or has a value of another type. Page.Raw holds what this type leaves out.
+// Template is a document with roles. A send makes a document from it for the people who take the
+// roles. A field is zero if the response lacks it or has a value of another type. Page.Raw contains
+// the fields that this type does not have.
 type Template struct {
 	ID          string `json:"documentId"`
 	Name        string `json:"documentName"`
@@ -36,7 +37,7 @@ type Template struct {
 // TemplateListParams filters a list of templates. The zero value lists all of them, newest first. Its fields work like
 // those of [DocumentListParams].
 type TemplateListParams struct {
-	TemplateID       string // a UUID: the list has this template only
+	TemplateID       string // a UUID; the list then has only this template
 	DateFrom, DateTo time.Time
 	Archived         *bool
 	SortOrder        SortOrder
@@ -100,7 +101,8 @@ func (s *TemplatesService) All(ctx context.Context, p TemplateListParams) iter.S
 
 func (t *Template) key() (id string, created time.Time) { return t.ID, t.CreatedAt }
 
-// Get returns one template with its roles, or ErrNotFound if the service has none with this id.
+// Get returns one template with its roles, or ErrNotFound if the service has no template with this
+// id.
 func (s *TemplatesService) Get(ctx context.Context, templateID string) (*Template, error) {
 	page, err := s.page(ctx, requestOfOne(getTemplate, TypePDFTemplate, "templateID", templateID))
 	return only(page, err, templateID, func(t *Template) string { return t.ID })
@@ -127,17 +129,18 @@ type TemplateSendParams struct {
 	Receivers  []Receiver // 1 to 100
 	Mail       Mail
 	Variables  []Variable
-	// PDF is a file that replaces the template's own; empty keeps that. Its bytes grow by a third in the request, which
-	// may have up to 10 MiB. The limit is not documented by the service.
+	// PDF is a file that replaces the template's own PDF. If it is empty, the template's PDF is
+	// used. The bytes grow by a third in the request, which may have up to 10 MiB. The service does
+	// not document the limit.
 	PDF []byte
 }
 
-// TemplateSendResult is the document that a send created. If [TemplatesService.Send] returns a nil error, DocumentID is
-// the id of an existing document. The JSON of a result has everything but Raw and the signing links, so you can store it
-// and use its Ref later.
+// TemplateSendResult is the document that a send created. If [TemplatesService.Send] returns a nil
+// error, DocumentID is the id of an existing document. The JSON of a result has everything except
+// Raw and the signing links, so you can store it and use its Ref later.
 type TemplateSendResult struct {
 	Message    string         `json:"message"`
-	TemplateID string         `json:"templateId"` // the id that was sent when the answer has no UUID
+	TemplateID string         `json:"templateId"` // the requested id if the response has no UUID
 	DocumentID string         `json:"createdDocumentId"`
 	Status     DocumentStatus `json:"createdDocumentStatus"`
 	// Signers contain the signing links. The links print as "[redacted]" and are empty when read back from JSON.
@@ -169,8 +172,9 @@ func (r *TemplateSendResult) missing() string {
 	return ""
 }
 
-// Validate returns what Send returns for wrong inputs, without a request: an [*Error] that matches ErrInvalid, whose
-// Fields are all of them. The service may still refuse inputs that Validate accepts.
+// Validate returns the error that Send returns for invalid inputs, without a request. It is an
+// [*Error] that matches ErrInvalid and lists all invalid inputs in Fields. The service may still
+// refuse inputs that Validate accepts.
 func (p TemplateSendParams) Validate() error {
 	return p.body().request().invalid()
 }
@@ -179,9 +183,10 @@ func (p TemplateSendParams) body() sendBody {
 	return sendBody{SigningType: TypePDFTemplate, DocumentID: p.TemplateID, Receivers: p.Receivers, Mail: p.Mail, Variables: p.Variables}
 }
 
-// Send creates a document from a template and mails it to the receivers. The request is repeated only when the service
-// provably did not accept it. ErrOutcomeUnknown means that it may have been sent: look with
-// [RespondentsService.FindSent] before you send again. An answer, shortened:
+// Send creates a document from a template and mails it to the receivers. The request is repeated
+// only when the service provably did not accept it. ErrOutcomeUnknown means that the document may
+// have been sent: check with [RespondentsService.FindSent] before you send again. A response,
+// shortened:
 //
 //	{"message": "Document sent successfully", "templateId": "65afe90c-6eab-4089-8a6f-5b870943305f", "createdDocumentId": "6afac610c07043658fde1996",
 //	 "createdDocumentStatus": "PENDING", "signers": [{"signerId": "9656bc85-46e1-40d9-828b-81cb4e134d01", "email": "ann@example.com", "name": "Ann",

@@ -109,7 +109,7 @@ const (
 	StatusDeclined DocumentStatus = "DECLINED"
 	StatusExpired  DocumentStatus = "EXPIRED"
 	StatusDeleted  DocumentStatus = "DELETED"
-	StatusVoid     DocumentStatus = "VOID" // also read from "voided" in any case
+	StatusVoid     DocumentStatus = "VOID" // also read from "voided", in any letter case
 )
 
 // documentStatuses are the known statuses of documents, in the order of their constants.
@@ -144,8 +144,9 @@ func (s DocumentStatus) normal() DocumentStatus {
 	return s
 }
 
-// SignerStatus is the status of one signer. Unknown values are kept as received. DRAFT and the empty string were seen
-// too; they have no constant here, as only webhook events are known to have DRAFT.
+// SignerStatus is the status of one signer. Unknown values are kept as received. DRAFT and the
+// empty string were observed too. They have no constant in this package, because DRAFT is known
+// only from webhook events.
 type SignerStatus string
 
 // The statuses of signers.
@@ -163,7 +164,7 @@ const (
 	TypePDF         SigningType = "PDF"
 	TypePDFTemplate SigningType = "PDF_TEMPLATE"
 
-	typeForm SigningType = "FORM_TEMPLATE" // of a send
+	typeForm SigningType = "FORM_TEMPLATE" // the type in a send
 )
 
 // SortOrder is the order of a list by time of creation. Documents created at the same time are assumed to be ordered by
@@ -186,12 +187,12 @@ type Signer struct {
 	RoleTitle      string       `json:"roleTitle"`
 	IP             string       `json:"signerIp"`
 	HasDeclined    bool         `json:"hasDeclined"`
-	SigningOrderNo int          `json:"signingOrderNo"` // 1-based; 0 when there is no order
+	SigningOrderNo int          `json:"signingOrderNo"` // 1-based; 0 if there is no order
 	// SentURL is the signer's link. Only send results have it.
 	SentURL SigningLink `json:"sentUrl"`
 }
 
-// Role is a role of a template. Its content is not documented by the service.
+// Role is a role of a template. The service does not document the content of a role.
 type Role struct {
 	Title string `json:"roleTitle"`
 	Color string `json:"roleColour"`
@@ -208,10 +209,15 @@ func signerIDs(signers []Signer) (ids []string) {
 
 const redacted = "[redacted]"
 
-// A SigningLink is the URL at which one signer signs. Anybody who has it can sign, so fmt, slog and encoding/json print
-// it as "[redacted]". Use string(link) for the URL. These print the URL, because they call no methods: verbs of fmt that
-// do not fit, such as %p, %w, or %s for a map of pointers to structs (go vet reports most); fmt for a link in an
-// unexported field; encoding/json for the key of a map; encoding/gob.
+// A SigningLink is the URL at which one signer signs. Anybody who has it can sign, so fmt, slog and
+// encoding/json print it as "[redacted]". Use string(link) for the URL. In these cases the URL is
+// printed, because no methods are called:
+//
+//   - verbs of fmt that do not fit, such as %p, %w, or %s for a map of pointers to structs (go vet
+//     reports most)
+//   - fmt, for a link in an unexported field
+//   - encoding/json, for the key of a map
+//   - encoding/gob
 type SigningLink string
 
 // Format prints "[redacted]" for every verb.
@@ -223,7 +229,7 @@ func (l SigningLink) LogValue() slog.Value { return slog.StringValue(l.redact())
 // MarshalText returns "[redacted]", so that a result logged as JSON does not contain the link.
 func (l SigningLink) MarshalText() ([]byte, error) { return []byte(l.redact()), nil }
 
-// UnmarshalText reads a link. A redacted one becomes empty.
+// UnmarshalText reads a link. A redacted link becomes empty.
 func (l *SigningLink) UnmarshalText(text []byte) error {
 	*l = SigningLink(text)
 	if string(text) == redacted {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// checks collects the wrong inputs of a call. A problem names the rule and never the value, which may be personal data.
+// checks collects the invalid inputs of a call. A problem names the rule and never the value, which
+// may be personal data.
 type checks []FieldError
 
 func (c *checks) add(field, problem string) { *c = append(*c, FieldError{field, problem}) }
@@ -22,7 +23,7 @@ func (c *checks) required(field, v string) {
 	c.text(field, v)
 }
 
-// text refuses what JSON cannot carry: encoding/json would send U+FFFD instead.
+// text refuses a text that JSON cannot contain; encoding/json would send U+FFFD instead.
 func (c *checks) text(field, v string) {
 	if !utf8.ValidString(v) {
 		c.add(field, "must be valid UTF-8")
@@ -39,7 +40,7 @@ func (c *checks) email(field, v string) {
 
 func (c *checks) uuid(field, v string) {
 	switch {
-	case isObjectID(v): // easily confused: both are called a document's id
+	case isObjectID(v): // easily confused, because both are called a document's id
 		c.add(field, "must be a UUID and is the ObjectId of a document made from a template: give the template's UUID with it, or read it as a respondent")
 	case !isUUID(v):
 		c.add(field, "must be a UUID such as 0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11")

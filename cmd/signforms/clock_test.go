@@ -51,7 +51,7 @@ func TestClockAdvanceEndsWithItsCommand(t *testing.T) {
 	now = wire.Clock{}
 	require.NoError(t, c.Get(t.Context(), "/clock", nil, &now))
 	require.False(t, now.Advancing)
-	require.Regexp(t, `signforms: interrupted: the clock is at \S+ and goes on from there; it has moved by [0-9]s, and (71h59m5[0-9]s|72h0m0s) is left\n$`, stderr.String())
+	require.Regexp(t, `signforms: interrupted: the clock is at \S+ and continues from there; it has moved by [0-9]s, and (71h59m5[0-9]s|72h0m0s) is left\n$`, stderr.String())
 	require.NoError(t, c.Delete(t.Context(), "/webhooks/"+made.ID))
 	now = wire.Clock{}
 	require.NoError(t, c.Post(t.Context(), "/clock/advance", wire.Advance{By: wire.Duration(time.Hour)}, &now))

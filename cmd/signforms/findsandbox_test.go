@@ -41,7 +41,7 @@ func TestStatusEnvIsSafeToEvaluate(t *testing.T) {
 	stdout, stderr, code = execute(t, "status", "--env", "--url", stub.URL, "--token", "line")
 	require.Equal(t, cli.ExitFailure, code)
 	require.Empty(t, stdout)
-	require.Contains(t, stderr, "the value of SIGNFORMS_API_KEY holds control characters")
+	require.Contains(t, stderr, "the value of SIGNFORMS_API_KEY contains control characters")
 }
 
 func quoted(s string) string {

@@ -108,7 +108,7 @@ func (l *life) edited(t *testing.T, file, edited string, edit func(text string) 
 	before := len(l.Requests())
 	code, _, stderr := l.send(t, file)
 	require.Equal(t, cli.ExitUsage, code, stderr)
-	require.Contains(t, stderr, "undo the edit")
+	require.Contains(t, stderr, "Undo the edit")
 	require.Len(t, l.Requests(), before)
 	l.write(t, edited, string(text))
 }

@@ -211,12 +211,12 @@ func TestListenSaysThatNobodyAnswers(t *testing.T) {
 	signs(t, c, lease(t, c), "ann@example.com")
 	until(t, func() bool { return l.stdout.String() != "" })
 	require.Contains(t, l.stdout.String(), "  ---  new_signature_pdf_individual_signed")
-	require.Contains(t, l.stdout.String(), "http://127.0.0.1:1/hook does not answer: ")
+	require.Contains(t, l.stdout.String(), "http://127.0.0.1:1/hook does not respond: ")
 	require.Contains(t, l.stdout.String(), "try host.docker.internal")
 	until(t, func() bool { return len(deliveriesOf(t, c)[0].Attempts) == 1 })
 	attempt := deliveriesOf(t, c)[0].Attempts[0]
 	require.Equal(t, http.StatusBadGateway, attempt.StatusCode)
-	require.Contains(t, string(attempt.Answer), "does not answer")
+	require.Contains(t, string(attempt.Answer), "does not respond")
 }
 
 // After a reset the sandbox has no webhooks of the listener: it ends, and says why.

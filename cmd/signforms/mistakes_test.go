@@ -109,7 +109,7 @@ func TestOnlyASilentSandboxSuggestsAnotherAddress(t *testing.T) {
 	for where, args := range map[string][]string{"--url or ": {"status"}, "--sandbox=URL or ": {"documents", "list", "--sandbox"}} {
 		_, stderr, code := execute(t, args...)
 		require.Equal(t, cli.ExitFailure, code, stderr)
-		require.Contains(t, stderr, "no sandbox answers at http://127.0.0.1:1: ")
+		require.Contains(t, stderr, "no sandbox responds at http://127.0.0.1:1: ")
 		require.Contains(t, stderr, hint+", or say with "+where+"$SIGNFORMS_SANDBOX_URL where it is")
 	}
 }

@@ -122,19 +122,19 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		says           string
 	}{
 		{args: []string{m.offer, "--workspace", "another"},
-			says: `nothing was sent: ` + m.results() + `: its account is "` + m.WorkspaceID + `", and of this command it is "another": say that one. Only of an account that got a new key, write the second into the place of the first`},
+			says: `nothing was sent: ` + m.results() + `: its account is "` + m.WorkspaceID + `", but that of this command is "another". Give the command the one of the file. Only if the account got a new key, replace the value in the file`},
 		{args: []string{other}, says: "its template is"},
 		{args: []string{m.offer}, file: m.path, from: "P3", to: "P33",
-			says: "undo the edit of FILE. To correct lines that were not sent, then say --rest"},
-		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "undo the edit of FILE"},
+			says: "Undo the edit of FILE. To correct lines that were not sent, run --rest"},
+		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "Undo the edit of FILE"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt",
-			says: `line 10 has no state (sending, sent, failed, unknown, again, moved) or no end: undo the edit`},
+			says: `line 10 has no valid state (sending, sent, failed, unknown, again, moved) or no line end. Undo the edit`},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: "line 10 has no state"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: "line 10 has no state"},
 		{args: []string{m.offer}, file: m.results(), from: "results of,send\n",
-			says: "it is empty or no results file, or its header is not whole: put back what it was"},
+			says: "it is empty, is not a results file, or has an incomplete header. Restore its earlier contents"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent", says: "has a row of line 33, and"},
-		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "undo the edit"},
+		{args: []string{m.offer}, file: m.results(), from: "5,failed", to: `5,"failed`, says: "Undo the edit"},
 	} {
 		if c.file != "" {
 			whole := m.read(t, c.file)
@@ -324,8 +324,8 @@ func TestEditsDuringARun(t *testing.T) {
 			}}, strings.Builder{}
 			args := []string{"templates", "send", m.offer, "--csv", m.path, "--yes"}
 			require.Equal(t, cli.ExitPartial, run(t.Context(), hasty, args, strings.NewReader(""), &out, &errs))
-			require.Contains(t, errs.String(), "nothing more is sent: "+m.results()+": it was edited while the run went on: "+
-				"bring back what it was, and add what was printed since")
+			require.Contains(t, errs.String(), "nothing more is sent: "+m.results()+": it was edited during the run. "+
+				"Restore its earlier contents, and add the lines that were printed since")
 			require.Len(t, m.mails(), 3)
 			execute(t, args...)
 			m.requireEach(t, 6)
@@ -364,7 +364,7 @@ func TestTornResults(t *testing.T) {
 		m.write(t, m.results(), torn)
 		stdout, stderr, code := execute(t, "templates", "send", m.offer, "--csv", m.path, "--yes")
 		if code == cli.ExitUsage {
-			require.Regexp(t, "its header is not whole|say that one|FILE is not the one|undo the edit, or what a loss of power did", stderr)
+			require.Regexp(t, "has an incomplete header|Give the command the one of the file|a different FILE|Undo the edit, or remove the part that a loss of power has left", stderr)
 			require.Equal(t, torn, m.read(t, m.results()))
 			refused++
 			continue

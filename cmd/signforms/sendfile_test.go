@@ -86,12 +86,12 @@ func TestSend_refusedFiles(t *testing.T) {
 		m := newMailing(t, whole)
 		for _, path := range []string{"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/null", filepath.Dir(m.path)} {
 			_, stderr := m.sends(t, path, cli.ExitUsage)
-			require.Contains(t, stderr, "no regular file", path)
+			require.Contains(t, stderr, "not a regular file", path)
 			require.NoFileExists(t, path+".results.csv")
 		}
 		_, stderr, code := execute(t, "documents", "remind", "--all-pending", "--results", "/dev/null")
 		require.Equal(t, cli.ExitUsage, code)
-		require.Contains(t, stderr, "no regular file")
+		require.Contains(t, stderr, "not a regular file")
 		require.Empty(t, m.mails())
 	})
 }

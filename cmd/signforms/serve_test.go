@@ -253,7 +253,7 @@ func TestReadyWaits(t *testing.T) {
 	require.Contains(t, stderr, "http://127.0.0.1:1: ")
 	_, stderr, code = execute(t, "ready", "--url", "http://127.0.0.1:1", "--wait", "1s")
 	require.Equal(t, cli.ExitFailure, code)
-	require.Contains(t, stderr, "not within 1s")
+	require.Contains(t, stderr, "not ready within 1s")
 
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -156,8 +156,8 @@ func TestWhoamiWantsAWitness(t *testing.T) {
 	s := newService(t, nil)
 	stdout, stderr, code := s.run(t, "whoami")
 	require.Equal(t, cli.ExitOK, code, stderr)
-	require.Equal(t, "service    URL\nchosen by  flags and variables\nkey        works: the service answers, and refuses a random key (403)\n"+
-		"workspace  UUID works: the service answers, and refuses a random workspace (403)\n", stdout)
+	require.Equal(t, "service    URL\nchosen by  flags and variables\nkey        works: the service responds, and refuses a random key (403)\n"+
+		"workspace  UUID works: the service responds, and refuses a random workspace (403)\n", stdout)
 	require.Equal(t, []string{"GET /get-documents", "GET /get-documents", "GET /get-documents", "GET /get-documents"}, s.asked(), "the last with the own key")
 	t.Setenv("SIGNFORMS_WORKSPACE_ID", "")
 	stdout, stderr, code = s.run(t, "whoami --json")

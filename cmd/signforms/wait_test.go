@@ -20,7 +20,7 @@ func TestWaitForAStatus(t *testing.T) {
 		{"OLD", cli.ExitOK, "SIGNED\n", ""},
 		{"OLD --for paid,signed", cli.ExitOK, "SIGNED\n", ""},
 		{"SENT --for pending", cli.ExitOK, "PENDING\n", ""},
-		{"OLD --for void --timeout 5s", cli.ExitPartial, "SIGNED\n", "signforms: the document is SIGNED, which does not change any more\n"},
+		{"OLD --for void --timeout 5s", cli.ExitPartial, "SIGNED\n", "signforms: the document is SIGNED, which no longer changes\n"},
 		{"LEASE --timeout 1s", cli.ExitFailure, "", "the document is PENDING\nsignforms: not SIGNED within 1s: the document is PENDING\n"},
 		{"00000000-0000-4000-8000-000000000000", cli.ExitFailure, "", "signforms: get document: not found (200)"},
 		{"nope", cli.ExitUsage, "", "the id must be a UUID"},

@@ -62,7 +62,7 @@ func TestWaitsGrow(t *testing.T) {
 		"from 1 to 30 seconds":         {answers: []any{signforms.StatusDraft, signforms.StatusPending}, timeout: 2 * time.Minute, code: cli.ExitFailure, says: "not SIGNED within 2m0s: the document is PENDING", times: seconds(0, 1, 3, 7, 15, 31, 61, 91, 120), ends: 120 * time.Second},
 		"reached later":                {answers: []any{signforms.StatusPending, signforms.StatusPending, signforms.StatusSigned}, times: seconds(0, 1, 3), ends: 3 * time.Second},
 		"in small letters":             {answers: []any{signforms.DocumentStatus("signed")}, times: seconds(0)},
-		"another end":                  {answers: []any{signforms.StatusPending, signforms.StatusDeclined}, code: cli.ExitPartial, says: "the document is DECLINED, which does not change any more", times: seconds(0, 1), ends: time.Second},
+		"another end":                  {answers: []any{signforms.StatusPending, signforms.StatusDeclined}, code: cli.ExitPartial, says: "the document is DECLINED, which no longer changes", times: seconds(0, 1), ends: time.Second},
 		"signed is no end before paid": {answers: []any{signforms.StatusSigned, signforms.StatusPaid}, want: signforms.StatusPaid, times: seconds(0, 1), ends: time.Second},
 		"an unknown status is no end":  {answers: []any{signforms.DocumentStatus("NEW"), signforms.StatusSigned}, times: seconds(0, 1), ends: time.Second},
 		"trouble passes":               {answers: []any{down, down, busy(20 * time.Second), signforms.StatusSigned}, times: seconds(0, 1, 3, 23), ends: 23 * time.Second},

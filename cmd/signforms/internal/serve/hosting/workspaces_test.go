@@ -459,7 +459,7 @@ func TestWorkspacesAreBounded(t *testing.T) {
 	}
 	status, text = make("")
 	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, text, "there are 500 workspaces, and there may be no more")
+	require.Contains(t, text, "there are 500 workspaces, which is the maximum")
 	require.NoError(t, all.Remove(t.Context(), "ann"))
 	require.Equal(t, http.StatusCreated, must(make("")))
 }
