@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	actAgain   = 30 * time.Second // when another process may repeat a read or a void that this one has claimed
-	actLimit   = 20 * time.Second // for the request
+	actAgain   = 30 * time.Second // time after which another process may repeat a read or a void that this process has claimed
+	actLimit   = 20 * time.Second // time limit of the request
 	actBatch   = 20
-	missingFor = 23 * time.Hour // between two reads without the document, after which it counts as deleted
+	missingFor = 23 * time.Hour // time between two reads without the document, after which the document counts as deleted
 )
 
-// action is something that is done with the documents of messages: the row says so first, then the request is made, and
-// then its outcome is recorded.
+// action is an operation on the documents of messages. First the row records that the operation
+// begins, then the request is made, and then its outcome is recorded.
 type action struct {
 	due     string // the condition of messages that are due, with the time as $2
 	durable bool   // the claim survives a power cut
@@ -26,7 +26,7 @@ type action struct {
 	record  func(t *tx, claimed, now row, status signforms.DocumentStatus, err error)
 }
 
-// act does an action for up to n messages that are due, and returns their number.
+// act executes an action for up to n messages that are due, and returns their number.
 func (b *Box) act(ctx context.Context, a action, n int) (done int, err error) {
 	var due []row
 	err = b.write(ctx, mode{durable: a.durable}, func(t *tx) {
@@ -71,7 +71,7 @@ func (b *Box) readDocuments(ctx context.Context) error {
 			if err != nil && !missing {
 				return
 			}
-			if r.readDue == claimed.readDue { // no event came meanwhile
+			if r.readDue == claimed.readDue { // no event arrived meanwhile
 				t.change(r.id, "read_due = 0")
 			}
 			switch {
@@ -104,7 +104,7 @@ func (b *Box) voidDocuments(ctx context.Context) error {
 				t.follow(r, signforms.StatusVoid)
 			case errors.Is(err, signforms.ErrNotFound):
 				t.follow(r, signforms.StatusDeleted)
-			case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrInvalid): // it may be signed
+			case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrInvalid): // the document may be signed
 				t.log(slog.LevelWarn, "a document was not voided", slog.String("key", r.key), slog.String("error", err.Error()))
 				t.change(r.id, "void = 2, void_due = 0, read_due = $2, error = $3, "+tell, t.now, err.Error())
 			default:
@@ -115,15 +115,15 @@ func (b *Box) voidDocuments(ctx context.Context) error {
 	return err
 }
 
-// later sets when an action is repeated that was not done.
+// later sets when an action that failed is repeated.
 func (t *tx) later(r row, due string, err error) {
 	backoff := nextBackoff(millis(r.backoff), err).Milliseconds()
 	t.change(r.id, due+" = $2, since = $3, backoff = $4, error = $5", t.now+backoff, t.now, backoff, err.Error())
 }
 
-// remind reminds the signers of messages that are due, until the reminder budget is used up, and returns for how long
-// that is so. After stop has ended it claims no more. An outcome that is unknown counts as reminded; a reminder that was
-// not sent is given back.
+// remind reminds the signers of messages that are due, until the reminder budget is used up. It
+// returns how long the budget stays used up. After stop has ended, it claims no more messages. An
+// unknown outcome counts as reminded. If a reminder was not sent, its claim is undone.
 func (b *Box) remind(ctx, stop context.Context) (full time.Duration, err error) {
 	for stop.Err() == nil {
 		budget, err := b.client.Documents.ReminderBudget(ctx)
@@ -146,7 +146,7 @@ func (b *Box) remind(ctx, stop context.Context) (full time.Duration, err error) 
 				case err == nil || r.state != Sent || r.reminded != claimed.reminded:
 				case errors.Is(err, signforms.ErrOutcomeUnknown):
 					t.change(r.id, "error = $2", err.Error())
-				case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrNotFound), errors.Is(err, signforms.ErrInvalid): // it may have ended
+				case errors.Is(err, signforms.ErrRefused), errors.Is(err, signforms.ErrNotFound), errors.Is(err, signforms.ErrInvalid): // the document may have ended
 					t.change(r.id, "read_due = $2, error = $3", t.now, err.Error())
 				default:
 					t.change(r.id, "reminded = $2", claimed.remindedBefore)
@@ -161,7 +161,8 @@ func (b *Box) remind(ctx, stop context.Context) (full time.Duration, err error) 
 	return 0, nil
 }
 
-// claimReminder records that a message is reminded. Several reminders that are due are one.
+// claimReminder records that a message is reminded. Several due reminders of a message count as
+// one.
 func (t *tx) claimReminder(r *row) {
 	r.remindedBefore = r.reminded
 	for r.reminded < len(r.remindAfter) && (r.reminded == r.remindedBefore || r.sentAt+r.remindAfter[r.reminded] <= t.now) {

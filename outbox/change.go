@@ -10,10 +10,13 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Add adds a message in the transaction of q: nothing is sent unless that commits. Adding the same key with the same Send
-// again changes nothing and is no error, whatever the state of the message; with another Send Add returns ErrKeyUsed. A
-// PDF that is made again usually differs in its bytes, so call Get first. Inputs that Send would refuse return an error
-// that matches signforms.ErrInvalid. At most one document is sent for a key, until Forget.
+// Add adds a message in the transaction of q. Nothing is sent unless that transaction commits. At
+// most one document is sent for a key, until Forget.
+//
+// If the key exists already with the same Send, Add changes nothing and returns nil, whatever the
+// state of the message. With another Send, Add returns ErrKeyUsed. A PDF that is made again usually
+// differs in its bytes, so call Get first. For inputs that Send would refuse, the error matches
+// signforms.ErrInvalid.
 func (b *Box) Add(ctx context.Context, q Querier, m Message) error {
 	e, err := m.encode()
 	if err != nil {
@@ -51,10 +54,14 @@ func (b *Box) Get(ctx context.Context, q Querier, key string) (Entry, error) {
 	return r.entry(), nil
 }
 
-// Void asks for a message not to be signed. A message that was not sent is cancelled. The document of a message that is
-// sending or undecided is voided once it is known, and the document of a sent message at Run's next turn. Entry.Voiding is
-// true until then. A document that was signed meanwhile stays signed. Void returns ErrState if the message has ended with
-// a status other than void.
+// Void makes sure that a message is not signed, if possible. The state of the message decides:
+//
+//   - A message that was not sent is cancelled.
+//   - The document of a message that is sending or undecided is voided when it is known.
+//   - The document of a sent message is voided by the next turn of Run.
+//
+// Entry.Voiding is true until then. A document that was signed meanwhile stays signed. Void returns
+// ErrState if the message has ended with a status other than void.
 func (b *Box) Void(ctx context.Context, q Querier, key string) error {
 	return b.decide(ctx, q, "Void", key, func(r row) string {
 		if r.state == Ended && r.status != "VOID" && r.status != "DELETED" {
@@ -69,8 +76,9 @@ func (b *Box) Void(ctx context.Context, q Querier, key string) error {
 		"state <> 'ended' OR status IN ('VOID', 'DELETED')")
 }
 
-// MarkNotSent records a person's word that an undecided message was not sent. It is pending again, or cancelled after
-// Void. Another state than undecided returns ErrState.
+// MarkNotSent records the decision of a person that an undecided message was not sent. The message
+// becomes pending again, or cancelled after Void. MarkNotSent returns ErrState if the message is
+// not undecided.
 func (b *Box) MarkNotSent(ctx context.Context, q Querier, key string) error {
 	return b.decide(ctx, q, "MarkNotSent", key, wanted(Undecided),
 		`due = $3, since = $3, backoff = 0, first_walk = -1, candidates = '[]', looked = 0, not_sent = 0, error = '',
@@ -79,8 +87,8 @@ func (b *Box) MarkNotSent(ctx context.Context, q Querier, key string) error {
 		state = CASE WHEN void = 1 THEN 'cancelled' ELSE 'pending' END`, "state = 'undecided'")
 }
 
-// Retry makes a failed message pending again, without its SendBefore. Another state than failed returns ErrState, and a
-// message whose content was erased ErrErased.
+// Retry makes a failed message pending again, without its SendBefore. Retry returns ErrState if the
+// message has not failed, and ErrErased if its content was erased.
 func (b *Box) Retry(ctx context.Context, q Querier, key string) error {
 	return b.decide(ctx, q, "Retry", key, wanted(Failed),
 		`state = 'pending', due = $3, since = $3, backoff = 0, tries = 0, refused = 0, refused_at = 0, not_sent = 0, send_before = 0,
@@ -96,8 +104,8 @@ func wanted(s State) func(row) string {
 	}
 }
 
-// decide changes the message with a key in one statement, so that it is one change also without a transaction. If that
-// changes no row, refusal returns why.
+// decide changes the message with a key in one statement, so that the change is atomic even without
+// a transaction. If the statement changes no row, refusal returns why.
 func (b *Box) decide(ctx context.Context, q Querier, method, key string, refusal func(row) string, set, condition string) error {
 	t := b.session(ctx, q)
 	if t.exec("UPDATE signforms_outbox SET "+set+" WHERE box = $1 AND key = $2 AND CAST($3 AS BIGINT) > 0 AND ("+condition+")", b.box, key, t.now) > 0 {
@@ -112,16 +120,16 @@ func (b *Box) refused(t *tx, method, key string, refusal func(row) string) error
 	r := t.byKey(key)
 	if why := refusal(r); t.err == nil {
 		t.err = fmt.Errorf("%w: %s", ErrState, why)
-		if why == "" { // it was read in the state that was asked for
+		if why == "" { // the message has the required state after all
 			t.err = ErrErased
 		}
 	}
 	return fmt.Errorf("outbox: %s of %q: %w", method, key, t.err)
 }
 
-// Forget erases a message that ended, failed or was cancelled, after OnChange was called for it; otherwise it returns
-// ErrState. The key may then be added again. The id of its document stays, so that the document is never taken for
-// another send.
+// Forget erases a message that has ended, failed or was cancelled, if OnChange was called for its
+// last change. Otherwise it returns ErrState. Then the key may be added again. The id of the
+// document stays in the box, so that the document is never mistaken for that of another send.
 func (b *Box) Forget(ctx context.Context, q Querier, key string) error {
 	const which = "box = $1 AND key = $2 AND state IN ('ended', 'failed', 'cancelled') AND told = changes"
 	t := b.session(ctx, q)
@@ -137,9 +145,10 @@ func (b *Box) Forget(ctx context.Context, q Querier, key string) error {
 	})
 }
 
-// LookFirst makes Run look for each message that is pending now before it sends it. Call it once before Run after the
-// database was restored from a backup, or after a failover to an asynchronous standby: messages may have been sent after
-// the state that was restored.
+// LookFirst makes Run search for the document of each message that is pending now, before it sends
+// the message. Call it once before Run after the database was restored from a backup, or after a
+// failover to an asynchronous standby: messages may have been sent after the state that was
+// restored.
 func (b *Box) LookFirst(ctx context.Context) error {
 	err := b.write(ctx, mode{durable: true, serial: true, limit: batchLimit}, func(t *tx) {
 		t.exec(`UPDATE signforms_outbox SET state = 'sending', attempt = attempt + 1, phase = $2, watched = 0, doubted = 0, timeout = $3,
@@ -154,9 +163,12 @@ func (b *Box) LookFirst(ctx context.Context) error {
 	return nil
 }
 
-// MarkSent records a person's word that an undecided message was sent as a document, which it reads from the service. It
-// returns ErrState if the message is not undecided, if the document belongs to a different message or template, and while
-// the document may belong to a message that is sending.
+// MarkSent records the decision of a person that an undecided message was sent, with the id of its
+// document. MarkSent reads the document from the service. It returns ErrState in these cases:
+//
+//   - The message is not undecided.
+//   - The document belongs to a different message or template.
+//   - The document may belong to a message that is sending.
 func (b *Box) MarkSent(ctx context.Context, key, documentID string) error {
 	if b.client == nil {
 		return errors.New("outbox: MarkSent: the box was opened without a client")

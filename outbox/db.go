@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Querier is what *sql.Tx, *sql.DB and *sql.Conn have in common. Methods that take one work in its transaction, if it has
-// one. Without one, each method's change commits by itself.
+// Querier has the common methods of *sql.Tx, *sql.DB and *sql.Conn. A method with a Querier works
+// in its transaction, if it has one. Without one, each method's change commits by itself.
 type Querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -26,7 +26,7 @@ type tx struct {
 	*database
 	now   int64 // the stored time
 	err   error
-	lines []func() // of the log, written once the transaction is committed, because it may run more than once
+	lines []func() // log lines, written after the commit, because the transaction may run more than once
 }
 
 func (t *tx) text(query string) string {
@@ -75,7 +75,7 @@ func (t *tx) first(dest []any, query string, args ...any) (found bool) {
 	return found
 }
 
-// lock ends a SELECT whose rows are changed next. Locked rows are skipped by skip.
+// lock returns the end of a SELECT whose rows are changed next. Locked rows are skipped by skip.
 func (t *tx) lock() string { return map[Dialect]string{Postgres: " FOR UPDATE"}[t.d] }
 func (t *tx) skip() string { return map[Dialect]string{Postgres: " FOR UPDATE SKIP LOCKED"}[t.d] }
 
@@ -92,7 +92,7 @@ func placeholders(first, n int) string {
 	return strings.Join(list, ", ")
 }
 
-// mode is how a transaction of a box is run.
+// mode is the mode of a transaction of a box.
 type mode struct {
 	durable bool // its commit survives a power cut
 	serial  bool // no other serial transaction runs at the same time
@@ -164,8 +164,8 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// connected gives do a connection. One that failed on Postgres is not used again: it may be one to a server that turned
-// read-only, or that is silent.
+// connected calls do with a connection. A connection that failed on Postgres is not used again,
+// because its server may have become read-only or may not respond.
 func (b *database) connected(ctx context.Context, limit time.Duration, do func(context.Context, *sql.Conn) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errors.New("the database did not respond in time"))
 	defer cancel()
@@ -254,7 +254,7 @@ func synchronous(ctx context.Context, conn *sql.Conn, durable bool) (restore fun
 		return func() {}, err
 	}
 	_, err = conn.ExecContext(ctx, "PRAGMA synchronous = FULL")
-	return func() { // if that fails, later commits are safer than they need to be
+	return func() { // if this fails, later commits are safer than necessary
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf("PRAGMA synchronous = %d", before))
 	}, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// ended reports whether a status is final, but for SIGNED, which may become PAID.
+// ended reports whether a status is final. SIGNED is not, because it may become PAID.
 func ended(s signforms.DocumentStatus) bool {
 	switch s {
 	case signforms.StatusSigned, signforms.StatusPaid, signforms.StatusDeclined, signforms.StatusVoid, signforms.StatusExpired, signforms.StatusDeleted:
@@ -24,11 +24,11 @@ func ended(s signforms.DocumentStatus) bool {
 }
 
 const (
-	againEvery = 10 * time.Minute // for undecided messages of a template
+	againEvery = 10 * time.Minute // time between two walks for undecided messages of a template
 	eraseBatch = 100
 )
 
-// follow records a document's status. A final one changes only from SIGNED to PAID.
+// follow records a document's status. A final status changes only from SIGNED to PAID.
 func (t *tx) follow(r row, status signforms.DocumentStatus) {
 	paid := r.state == Ended && r.status == signforms.StatusSigned && status == signforms.StatusPaid
 	switch {
@@ -66,9 +66,10 @@ func addressDigests(template string, addresses []string) (all []string) {
 	return all
 }
 
-// Funcs returns functions for a webhook.Handler or Queue.Run that make the box read the documents of events at once, and
-// then call own for every event that own has a function for. Events are hints only: what is lost, late or repeated does
-// no harm. The functions fail if the database or own fails. Funcs needs no client: Run may be in another process.
+// Funcs returns functions for a webhook.Handler or Queue.Run that make the box read the documents
+// of events at once, and then call own for every event that own has a function for. Events are only
+// hints, so lost, late or repeated events do no harm. The functions fail if the database or own
+// fails. Funcs needs no client: Run may be in another process.
 func (b *Box) Funcs(own webhook.Funcs) webhook.Funcs {
 	hinted := webhook.Funcs{Default: func(ctx context.Context, e webhook.Event) error {
 		if err := b.hint(ctx, e); err != nil {
@@ -101,7 +102,7 @@ func (b *Box) hint(ctx context.Context, e webhook.Event) error {
 			SELECT message FROM signforms_outbox_signers WHERE box = $1 AND signer IN (`+placeholders(3, len(names))+"))", args...) > 0 {
 			return
 		}
-		// The send may not be recorded yet: its document is then read as soon as it is.
+		// If the send is not recorded yet, its document is read as soon as the send is recorded.
 		t.exec("UPDATE signforms_outbox SET read_due = $3 WHERE box = $1 AND template = $2 AND state = 'sending'", t.box, template, t.now)
 		t.exec(`UPDATE signforms_outbox_templates SET again = 1 WHERE box = $1 AND template = $2 AND again = 0 AND EXISTS (
 			SELECT 1 FROM signforms_outbox WHERE box = $1 AND template = $2 AND state = 'undecided')`, t.box, template)
@@ -129,7 +130,7 @@ func addressesOf(e webhook.Event) (all []string) {
 	return all
 }
 
-// erase erases what is not kept any longer.
+// erase erases the content of messages that is no longer kept.
 func (b *Box) erase(ctx context.Context) error {
 	return b.write(ctx, mode{}, func(t *tx) {
 		for _, r := range t.load("content IS NOT NULL AND ended_at > 0 AND ended_at <= $2 LIMIT $3"+t.skip(), t.now-b.options.KeepContent.Milliseconds(), eraseBatch) {

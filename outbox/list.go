@@ -12,14 +12,15 @@ import (
 // Filter selects messages for [Box.List]. The zero value selects all.
 type Filter struct {
 	States []State // empty: all states
-	// OlderThan selects messages that were added at least so long ago.
+	// OlderThan selects messages that were added at least this long ago.
 	OlderThan time.Duration
 }
 
 const listBatch = 100
 
-// List yields messages in the order in which they were added. It reads 100 at a time and holds no connection while the
-// loop's body runs, so messages that change meanwhile appear as they are when they are read. An error ends it.
+// List yields messages in the order in which they were added. It reads 100 at a time and holds no
+// connection while the loop's body runs, so a message that changes meanwhile is yielded in its
+// state at the time of the read. List ends after an error.
 func (b *Box) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		where, args := "id > $2 AND added_at <= $3", []any{int64(0), int64(math.MaxInt64)}
@@ -52,9 +53,9 @@ func (b *Box) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 	}
 }
 
-// Stats is the state of a box. Ages are those since the messages were added.
+// Stats is the state of a box. The age of a message is the time since it was added.
 type Stats struct {
-	Pending, InDoubt, Undecided                   int // InDoubt: a request was begun, and its outcome is not recorded
+	Pending, InDoubt, Undecided                   int // InDoubt counts messages whose request was begun and whose outcome is not recorded
 	OldestPending, OldestInDoubt, OldestUndecided time.Duration
 }
 

@@ -12,51 +12,53 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// State is how far a message is: pending → sending → sent, failed or undecided; sent → ended; cancelled.
+// State is the state of a message: pending → sending → sent, failed or undecided; sent → ended;
+// cancelled.
 type State string
 
 // The states of a message.
 const (
-	Pending   State = "pending"   // waits to be sent
+	Pending   State = "pending"   // the message waits to be sent
 	Sending   State = "sending"   // a request was begun, and its outcome is not recorded
-	Sent      State = "sent"      // the service has made the document
+	Sent      State = "sent"      // the service has created the document
 	Ended     State = "ended"     // Entry.Status is final: signed, declined, void, expired or deleted
 	Failed    State = "failed"    // not sent; Entry.Err is the reason
-	Undecided State = "undecided" // a person decides with MarkSent or MarkNotSent; Entry.Candidates may be it
+	Undecided State = "undecided" // a person must decide with MarkSent or MarkNotSent; Entry.Candidates has the possible documents
 	Cancelled State = "cancelled" // not sent, because of Void
 )
 
 // Message is the input of [Box.Add].
 type Message struct {
-	// Key identifies the message in its box. It is the user's own, such as "offer-17", without personal data: it is logged.
+	// Key identifies the message in its box. The program chooses it, such as "offer-17". It must
+	// not contain personal data, because it is logged.
 	Key string
-	// Send is the template to send. Forms are not supported: the service does not list the receivers of a form, so that an
-	// unknown outcome could never be settled.
+	// Send is the template to send. Forms are not supported: the service does not list the
+	// receivers of a form, so an unknown outcome could never be settled.
 	Send signforms.TemplateSendParams
 	// RemindAfter are the times after the send at which the pending signers are reminded, each at most once.
 	RemindAfter []time.Duration
-	// SendBefore, unless zero, is the time after which the message is not sent any longer, but fails. A request that was
-	// begun before is not stopped.
+	// SendBefore, unless zero, is the time after which the message is no longer sent, but fails. A
+	// request that was begun before is not stopped.
 	SendBefore time.Time
 }
 
-// Entry is a message as the box has it.
+// Entry is a message in the box.
 type Entry struct {
 	Key        string
 	TemplateID string
 	State      State
 	// Status is the status of the document as far as it is known; empty before the document is.
 	Status signforms.DocumentStatus
-	// DocumentID and SignerIDs are those of the sent document. Signing links are not stored: for embedded signing, get the
-	// document from the service.
+	// DocumentID and SignerIDs are the ids of the sent document and its signers. Signing links are
+	// not stored: for embedded signing, get the document from the service.
 	DocumentID string
 	SignerIDs  []string
-	// Candidates are the documents that may be an undecided send.
+	// Candidates are the documents that an undecided send may have created.
 	Candidates []string
-	// Duplicates are documents that the service made for the same key in addition to DocumentID, after a limit of the
-	// package was crossed. They are signed or voided by a person's decision only.
+	// Duplicates are documents that the service created for the same key in addition to DocumentID,
+	// in a case that the package does not guarantee. A person must decide which document to void.
 	Duplicates []string
-	// Err is the text of the last error. It has no address and no link.
+	// Err is the text of the last error. It contains no address and no link.
 	Err string
 	// Attempts is the number of claims: sends that were begun.
 	Attempts int
@@ -81,7 +83,7 @@ type content struct {
 	signforms.TemplateSendParams
 }
 
-// afterSend returns what is kept of c when it was sent: no PDF and no texts of mails.
+// afterSend returns the part of c that is kept after the send: no PDF and no mail texts.
 func (c content) afterSend() content {
 	c.PDF, c.Mail, c.Receivers = nil, signforms.Mail{}, slices.Clone(c.Receivers)
 	for i := range c.Receivers {
@@ -140,17 +142,17 @@ func (m Message) encode() (e encodedMessage, err error) {
 
 const maxKey = 500
 
-// normalID returns an id in the one case in which it is compared and stored.
+// normalID returns an id in lower case, as it is compared and stored.
 func normalID(id string) string { return strings.ToLower(strings.TrimSpace(id)) }
 
 func normalAddress(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 func toJSON(v any) string {
-	text, _ := json.Marshal(v) // of texts and numbers
+	text, _ := json.Marshal(v) // cannot fail for texts and numbers
 	return string(text)
 }
 
 func fromJSON[T any](text string) (v []T) {
-	_ = json.Unmarshal([]byte(text), &v) // the column's default is "[]", and nobody else writes it
+	_ = json.Unmarshal([]byte(text), &v) // cannot fail: the column's default is "[]", and only toJSON writes it
 	return v
 }

@@ -16,42 +16,49 @@ import (
 
 // Errors of the methods of a [Box], for [errors.Is].
 var (
-	// ErrKeyUsed: Add was called before with the same key and another Send.
+	// ErrKeyUsed means that Add was called before with the same key and another Send.
 	ErrKeyUsed = errors.New("outbox: the key is in use for another send")
-	// ErrKeyUnknown: the box has no message with the key.
+	// ErrKeyUnknown means that the box has no message with the key.
 	ErrKeyUnknown = errors.New("outbox: no message has this key")
-	// ErrState: the state of the message does not allow the call. The text says why.
+	// ErrState means that the state of the message does not allow the call. The text says why.
 	ErrState = errors.New("outbox: the message's state does not allow it")
-	// ErrErased: Retry needs the content of the message, which was erased after [Options.KeepContent].
+	// ErrErased means that Retry needs the content of the message, which was erased after
+	// [Options.KeepContent].
 	ErrErased = errors.New("outbox: the message's content was erased")
-	// ErrOtherService: the box was used with another base URL or workspace. Use another [Options.Name] for another
-	// account, or set [Options.Moved] if it is the same one.
+	// ErrOtherService means that the box was used with another base URL or workspace. For another
+	// account, use another [Options.Name]. For the same account, set [Options.Moved].
 	ErrOtherService = errors.New("outbox: the box belongs to another service or workspace")
 )
 
-// Options are the optional settings of [Open]. The zero value, like nil, gives the defaults. All processes that share a
-// box should have the same.
+// Options are the optional settings of [Open]. The zero value, like nil, gives the defaults. All
+// processes that share a box should have the same Options.
 type Options struct {
-	// Name is the name of the box. Each account of the service needs a box of its own. Default "default".
+	// Name is the name of the box. Each account of the service needs its own box. Default
+	// "default".
 	Name string
 	// Moved allows [Open] to take a new base URL or workspace for the same account.
 	Moved bool
 	// NoSchema keeps Open from making and upgrading tables. Run the SQL of [Schema] and [Upgrade] instead.
 	NoSchema bool
-	// OnChange is called with each message that was sent, ended, failed, was cancelled or became undecided, and with each
-	// new status of a document. e is the message as it is now; states in between may be skipped. It is called at least once
-	// after each change, and for one key in order. Its writes with tx are committed exactly once, because tx also records
-	// that OnChange was called for e. It has 5 seconds, must use no other connection than tx, and may call Add, Get, Void and Forget with
-	// tx. If it fails, it is called again after 1 s, doubling to 5 min; other keys are not held up.
+	// OnChange is called with each message that was sent, ended, failed, was cancelled or became
+	// undecided, and with each new status of a document. e is the message in its present state;
+	// intermediate states may be skipped. OnChange is called at least once after each change, and
+	// in order for each key. Its writes with tx are committed exactly once, because tx also records
+	// that OnChange was called for e.
+	//
+	// OnChange has 5 seconds. It must use no other connection than tx, and may call Add, Get, Void
+	// and Forget with tx. If it fails, it is called again after 1 s. This wait doubles with each
+	// failure, up to 5 min. Other keys are not delayed.
 	OnChange func(ctx context.Context, tx *sql.Tx, e Entry) error
 	// SendTimeout is how long a send may take from its claim, with all attempts of the client. Default 2 minutes.
 	SendTimeout time.Duration
-	// Grace is how long requests may go on after the ctx of [Box.Run] has ended. Default 20 s; negative: not at all, which
-	// leaves an unknown outcome for each request.
+	// Grace is how long requests may continue after the ctx of [Box.Run] has ended. Default 20 s.
+	// With a negative Grace, requests are interrupted at once, and each has an unknown outcome.
 	Grace time.Duration
 	// Workers is the number of sends at the same time. Default 8.
 	Workers int
-	// PollInterval is how often Run looks for what other processes have changed. Default 5 s. See [Box.Wake].
+	// PollInterval is how often Run checks for changes by other processes. Default 5 s. See
+	// [Box.Wake].
 	PollInterval time.Duration
 	// Reconcile is how often the documents of a template with open messages are listed, because the service sends no
 	// event for declined and expired documents. Default 24 h.
@@ -59,10 +66,11 @@ type Options struct {
 	// KeepContent is how long names, addresses and variables are kept after a message ended, failed or was cancelled.
 	// Default 30 days.
 	KeepContent time.Duration
-	// Now is the stored time on SQLite. Default time.Now. Postgres has a clock of its own.
+	// Now is the stored time on SQLite. Default time.Now. Postgres has its own clock.
 	Now func() time.Time
-	// Logger gets a line for each state that needs a person, and for errors of the database. Lines contain keys, ids and
-	// error texts. Default [slog.Default] as it is when the box is opened.
+	// Logger gets a line for each state that needs a person, and for errors of the database. Lines
+	// contain keys, ids and error texts. The default is [slog.Default] at the time when the box is
+	// opened.
 	Logger *slog.Logger
 }
 
@@ -89,24 +97,26 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// A Box is a set of messages in a database, which are sent by one account of the service. It is safe for concurrent use.
+// A Box is a set of messages in a database. One account of the service sends them. It is safe for
+// concurrent use.
 type Box struct {
 	database
-	client  *signforms.Client // nil: this process adds and reads only
+	client  *signforms.Client // nil: this process only adds and reads
 	options Options
 	elapsed func() time.Duration // monotonic; tests replace it
 	runs    sync.Mutex
 	wake    chan struct{}
 
 	mu    sync.Mutex
-	added time.Duration // until when Run looks often
+	added time.Duration // until when Run checks often
 	watchlist
 }
 
-// Open opens a box in the user's own database. It makes the tables unless [Options.NoSchema] is set. client may be nil
-// in a process that does not call Run or MarkSent. Open returns ErrOtherService if the box was used with another
-// service, and refuses SQLite databases that would lose a claim: with journal_mode OFF or MEMORY, and in-memory ones
-// unless MaxOpenConns is 1.
+// Open opens a box in the user's own database. It makes the tables unless [Options.NoSchema] is
+// set. client may be nil in a process that does not call Run or MarkSent. Open returns
+// ErrOtherService if the box was used with another service. It refuses SQLite databases that would
+// lose a claim: databases with journal_mode OFF or MEMORY, and in-memory databases unless
+// MaxOpenConns is 1.
 func Open(ctx context.Context, db *sql.DB, client *signforms.Client, opts *Options) (*Box, error) {
 	var o Options
 	if opts != nil {
@@ -146,7 +156,7 @@ func (b *Box) prepare(ctx context.Context) error {
 	return b.write(ctx, mode{serial: true}, b.register)
 }
 
-// detect finds out which database db is, and refuses settings with which a claim is lost.
+// detect determines the kind of db, and refuses settings with which a claim could be lost.
 func (b *Box) detect(ctx context.Context) error {
 	var name, file, journal string
 	err := b.db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file)
@@ -172,7 +182,7 @@ func (b *Box) detect(ctx context.Context) error {
 // version returns the version of the tables, 0 if there are none.
 func (t *tx) version() (version int) {
 	there := "SELECT count(*) FROM sqlite_schema WHERE name = 'signforms_outbox_boxes'"
-	if t.d == Postgres { // to_regclass may not see what another process has made while this one waited for its lock
+	if t.d == Postgres { // to_regclass may not see tables that another process has made while this process waited for its lock
 		there = "SELECT count(*) FROM pg_class WHERE relname = 'signforms_outbox_boxes' AND pg_table_is_visible(oid)"
 	}
 	if t.first([]any{&version}, there); version > 0 {
@@ -181,7 +191,8 @@ func (t *tx) version() (version int) {
 	return version
 }
 
-// makeTables makes or upgrades the tables in one transaction, which waits for any other that does so.
+// makeTables makes or upgrades the tables in one transaction, which waits for other such
+// transactions.
 func (b *Box) makeTables(ctx context.Context) error {
 	began, err := b.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -207,7 +218,7 @@ func (b *Box) makeTables(ctx context.Context) error {
 	return began.Commit()
 }
 
-// register records which service the box is for.
+// register records the service of the box.
 func (b *Box) register(t *tx) {
 	t.exec("INSERT INTO signforms_outbox_boxes (name) VALUES ($1) ON CONFLICT DO NOTHING", b.box)
 	if b.client == nil {
@@ -222,7 +233,8 @@ func (b *Box) register(t *tx) {
 	t.exec("UPDATE signforms_outbox_boxes SET base_url = $2, workspace = $3 WHERE name = $1", b.box, url, id)
 }
 
-// Wake makes [Box.Run] of this process look for work at once, such as after the commit of an Add in another process.
+// Wake makes [Box.Run] in this process check for work at once, for example after the commit of an
+// Add in another process.
 func (b *Box) Wake() {
 	select {
 	case b.wake <- struct{}{}:
@@ -230,7 +242,7 @@ func (b *Box) Wake() {
 	}
 }
 
-// expectAdd makes Run look often for a second, because Add cannot see its transaction commit.
+// expectAdd makes Run check often for a second, because Add cannot see its transaction commit.
 func (b *Box) expectAdd() {
 	b.mu.Lock()
 	b.added = b.elapsed() + time.Second

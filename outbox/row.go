@@ -8,7 +8,7 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// row is a message as the table has it, without its content.
+// row is a row of the table of messages, without the content.
 type row struct {
 	id                                                int64
 	key, template                                     string
@@ -55,7 +55,7 @@ func (t *tx) load(where string, args ...any) (found []row) {
 	return found
 }
 
-// byID reads one message, which the transaction goes on to change.
+// byID reads one message, which the transaction changes next.
 func (t *tx) byID(id int64) (r row, found bool) {
 	for _, r := range t.load("id = $2"+t.lock(), id) {
 		return r, true
@@ -90,14 +90,14 @@ func fromMillis(ms int64) time.Time {
 // The values of the column void.
 const (
 	voidNot    = 0
-	voidWished = 1 // 2: done, or not possible any longer
+	voidWished = 1 // 2 means that the document was voided, or can no longer be voided
 )
 
 // The values of the column phase of a message that is sending.
 const (
-	phaseFirst   = 1 // no walk has looked for the document
-	phaseClean   = 2 // one walk has shown that it is not there
-	phaseUnclear = 3 // one walk has not shown that, or has shown candidates
+	phaseFirst   = 1 // no walk has searched for the document
+	phaseClean   = 2 // one walk has shown that there is no document
+	phaseUnclear = 3 // one walk has found candidates, or has proved nothing
 )
 
 // change sets columns of a message.
@@ -105,10 +105,10 @@ func (t *tx) change(id int64, set string, args ...any) {
 	t.exec("UPDATE signforms_outbox SET "+set+" WHERE id = $1", append([]any{id}, args...)...)
 }
 
-// tell is part of an UPDATE after which OnChange is to be called.
+// tell is a part of each UPDATE after which OnChange must be called.
 const tell = "changes = changes + 1, tell_due = 0, tell_backoff = 0"
 
-// stop makes a message failed, or cancelled if it is to be void.
+// stop makes a message failed, or cancelled if Void was called.
 func (t *tx) stop(r row, reason string) {
 	if r.void == voidNot {
 		t.log(slog.LevelError, "a message failed", slog.String("key", r.key), slog.String("error", reason))
@@ -116,7 +116,7 @@ func (t *tx) stop(r row, reason string) {
 	t.change(r.id, "state = CASE WHEN void = 1 THEN 'cancelled' ELSE 'failed' END, ended_at = $2, error = $3, phase = 0, "+tell, t.now, reason)
 }
 
-// wait makes a message pending again, or cancelled if it is to be void.
+// wait makes a message pending again, or cancelled if Void was called.
 func (t *tx) wait(r row, backoff time.Duration, set string, args ...any) {
 	state := "state = 'pending', looked = 0, "
 	if r.void == voidWished {
@@ -126,7 +126,7 @@ func (t *tx) wait(r row, backoff time.Duration, set string, args ...any) {
 	t.change(r.id, state+"phase = 0, due = $2, since = $3, backoff = $4, "+set, args...)
 }
 
-// undecide leaves a message to a person. looked: candidates are all that there are.
+// undecide makes a message undecided. looked is 1 if candidates is complete.
 func (t *tx) undecide(r row, candidates []string, looked int, reason string) {
 	if r.state != Undecided {
 		t.log(slog.LevelError, "it is unknown whether a message was sent: a person must decide", slog.String("key", r.key), slog.String("reason", reason),

@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	addedPoll  = 100 * time.Millisecond // for a second after an Add
+	addedPoll  = 100 * time.Millisecond // poll interval for a second after an Add
 	errorPause = time.Second
-	maxTasks   = 12               // with the walks
-	drainLimit = 10 * time.Second // for recording outcomes after Grace
+	maxTasks   = 12               // including the walks
+	drainLimit = 10 * time.Second // time limit for recording outcomes after Grace
 )
 
-// Run sends, settles, follows and reminds until ctx ends. Then it claims nothing more, gives requests that are under way
-// [Options.Grace], and returns nil. It goes on trying while the database or the service is unreachable. Several processes
-// may run the same box. Run returns an error if the box has no client, or if it runs in this Box already.
+// Run sends, settles, follows and reminds until ctx ends. Then it claims no more messages, gives
+// running requests [Options.Grace], and returns nil. While the database or the service is
+// unreachable, it keeps trying. Several processes may run the same box. Run returns an error if the
+// box has no client, or if it runs in this Box already.
 func (b *Box) Run(ctx context.Context) error {
 	if b.client == nil {
 		return errors.New("outbox: Run: the box was opened without a client")
@@ -55,30 +56,30 @@ func (b *Box) Run(ctx context.Context) error {
 // runner is one call of Run.
 type runner struct {
 	*Box
-	inline   bool // tests: each task is run at once, in the calling goroutine
+	inline   bool // set by tests: each task runs at once, in the calling goroutine
 	progress bool
 	pace     pace
-	active   int          // sends under way
-	outcomes []outcome    // to be recorded
-	done     chan outcome // has room for all sends
-	ends     chan taskEnd // has room for all tasks
+	active   int          // number of running sends
+	outcomes []outcome    // outcomes to be recorded
+	done     chan outcome // has room for the outcomes of all sends
+	ends     chan taskEnd // has room for the ends of all tasks
 	tasks    sync.WaitGroup
-	running  map[string]bool          // tasks by name
+	running  map[string]bool          // running tasks by name
 	after    map[string]time.Duration // when a task may run again
 	failing  map[string]time.Duration // the last wait after an error of a task, which is logged once
-	sending  []watching               // as of the last watch
+	sending  []watching               // messages that were sending at the last watch
 	probed   time.Duration            // when the next probe is due, for the task "watch"
 	first    map[string]bool          // templates to be walked before their first claim
-	went     int                      // messages that were sent or refused
-	wentAt   map[int64]int            // went, when a message was turned away last
-	offset   int64                    // stored less monotonic time, in milliseconds; 0: not known
+	went     int                      // number of messages that were sent or refused
+	wentAt   map[int64]int            // the value of went when the message was deferred last
+	offset   int64                    // stored time less monotonic time, in milliseconds; 0: not known
 }
 
 // taskEnd is the end of a task.
 type taskEnd struct {
 	name string
 	err  error
-	wait time.Duration // until the task may run again
+	wait time.Duration // wait until the task may run again
 	then func()
 }
 
@@ -88,7 +89,8 @@ func newRunner(b *Box) *runner {
 		first: map[string]bool{}, wentAt: map[int64]int{}}
 }
 
-// turn records what has ended, starts what is due, and returns when to look again. Requests are made with work.
+// turn records the ends of sends and tasks, starts those that are due, and returns when to check
+// again. Requests use the context work.
 func (r *runner) turn(ctx, work context.Context) time.Duration {
 	r.recordAll(work)
 	wait := r.options.PollInterval
@@ -129,10 +131,10 @@ func (r *runner) turn(ctx, work context.Context) time.Duration {
 	return min(wait, r.startWalks(ctx, p))
 }
 
-// start starts a task that is due in wait, unless it runs. It returns when to look again.
+// start starts a task that is due in wait, unless it is running. It returns when to check again.
 func (r *runner) start(name string, wait time.Duration, do func() taskEnd) time.Duration {
 	if r.running[name] {
-		return math.MaxInt64 // its end begins a turn
+		return math.MaxInt64 // the end of the task begins a turn
 	}
 	if wait = max(wait, r.after[name]-r.elapsed()); wait > 0 {
 		return wait
@@ -151,7 +153,7 @@ func (r *runner) start(name string, wait time.Duration, do func() taskEnd) time.
 	return math.MaxInt64
 }
 
-// end notes the end of a task.
+// end records the end of a task.
 func (r *runner) end(e taskEnd) {
 	delete(r.running, e.name)
 	r.after[e.name] = r.elapsed() + max(e.wait, r.failed(e.name, e.err))
@@ -160,7 +162,8 @@ func (r *runner) end(e taskEnd) {
 	}
 }
 
-// failed logs an error once until the same task has succeeded, and returns how long to wait then.
+// failed logs the first error of a task until the task has succeeded again. It returns how long to
+// wait.
 func (r *runner) failed(name string, err error) time.Duration {
 	last, known := r.failing[name]
 	if err == nil {
@@ -174,13 +177,13 @@ func (r *runner) failed(name string, err error) time.Duration {
 	return r.failing[name]
 }
 
-// plan is when work is due, as stored times; 0: there is none.
+// plan has the stored times at which work is due; 0 means that there is no such work.
 type plan struct {
 	now, pending, sending, untold, voids, reads, reminders, contents, reconcile, again int64
-	template                                                                           string // of the message that is due first
+	template                                                                           string // template of the message that is due first
 }
 
-// plan asks in one statement, so that an idle Run costs little.
+// plan uses a single statement, so that an idle Run costs little.
 func (r *runner) plan(ctx context.Context) (p plan, err error) {
 	const messages = " FROM signforms_outbox WHERE box = $1 AND "
 	err = r.read(ctx, func(t *tx) {
@@ -209,7 +212,8 @@ func (p plan) until(due int64) time.Duration {
 	return max(0, millis(due-p.now))
 }
 
-// watchClock ends waits that were given by a clock that was set back since: at the start of Run, and when that is seen.
+// watchClock ends waits that were set by a clock that has been set back since. It does so at the
+// start of Run, and when it detects that the clock was set back.
 func (r *runner) watchClock(ctx context.Context, now int64) error {
 	offset := now - r.elapsed().Milliseconds()
 	back := r.offset == 0 || offset <= r.offset-time.Second.Milliseconds()
@@ -217,7 +221,7 @@ func (r *runner) watchClock(ctx context.Context, now int64) error {
 	if !back {
 		return nil
 	}
-	r.offset = 0 // until the waits have ended
+	r.offset = 0 // unknown until the waits have ended
 	err := r.write(ctx, mode{}, func(t *tx) {
 		for _, set := range []string{
 			"signforms_outbox SET due = $2, since = $2 WHERE box = $1 AND (state = 'pending' OR state = 'sent' AND backoff > 0) AND since > $2",
@@ -237,8 +241,8 @@ func (r *runner) watchClock(ctx context.Context, now int64) error {
 	return err
 }
 
-// startSends claims messages that are due and begins their sends. The service's time is asked for before the first
-// claim, and later every hour.
+// startSends claims messages that are due and begins their sends. The service's time is read before
+// the first claim, and then every hour.
 func (r *runner) startSends(ctx, work context.Context, p plan) time.Duration {
 	wait := p.until(p.pending)
 	if wait > 0 {
@@ -271,7 +275,7 @@ func (r *runner) startSends(ctx, work context.Context, p plan) time.Duration {
 	return math.MaxInt64 // the end of a send or of a walk begins the next turn
 }
 
-// follow notes the end of a send.
+// follow records the end of a send in the runner.
 func (r *runner) follow(o outcome) {
 	r.active--
 	r.pace.follow(o, r.elapsed())
@@ -286,7 +290,8 @@ func (r *runner) follow(o outcome) {
 	r.outcomes = append(r.outcomes, o)
 }
 
-// recordAll records all outcomes. What cannot be recorded stays for the next turn; another process would settle it.
+// recordAll records all outcomes. Outcomes that cannot be recorded stay for the next turn. If this
+// process dies, another process settles them.
 func (r *runner) recordAll(ctx context.Context) {
 	for range len(r.done) {
 		r.follow(<-r.done)
@@ -297,7 +302,7 @@ func (r *runner) recordAll(ctx context.Context) {
 		return
 	}
 	err := r.record(ctx, batch)
-	if err != nil && len(batch) > 1 { // one of them may be locked by a transaction of the user
+	if err != nil && len(batch) > 1 { // a transaction of the user may have locked one of the rows
 		batch = slices.DeleteFunc(batch, func(o outcome) bool { return r.record(ctx, []outcome{o}) == nil })
 	}
 	if err != nil {
@@ -332,11 +337,11 @@ func (r *runner) watchDoubts(ctx context.Context) (end taskEnd) {
 	if err := r.probeService(ctx, probe); err != nil {
 		r.log(slog.LevelDebug, "the service does not answer", slog.String("error", err.Error()))
 	}
-	end.wait = 0 // the next watch adds up what the probe has seen
+	end.wait = 0 // the next watch adds up the time that the probe has observed
 	return end
 }
 
-// giveUp leaves a message to a person that could not be looked up for a day.
+// giveUp makes a message undecided that could not be looked up for a day.
 func (r *runner) giveUp(ctx context.Context, w watching) error {
 	return r.write(ctx, mode{serial: true}, func(t *tx) {
 		if m, found := t.byID(w.id); found && m.state == Sending && m.attempt == w.attempt && m.phase == w.phase {
@@ -347,7 +352,7 @@ func (r *runner) giveUp(ctx context.Context, w watching) error {
 
 const walkName = "walk "
 
-// startWalks starts the walks that are due. It returns the time until the next one is.
+// startWalks starts the walks that are due. It returns the time until the next walk is due.
 func (r *runner) startWalks(ctx context.Context, p plan) time.Duration {
 	wait := min(p.until(p.reconcile), p.until(p.again))
 	tasks := map[string]*walkTask{}
@@ -390,8 +395,8 @@ func (r *runner) startWalks(ctx context.Context, p plan) time.Duration {
 	return wait
 }
 
-// dueTemplates finds the templates that are to be walked once in a while, or for their undecided messages. Those without
-// open messages wait for another day.
+// dueTemplates finds the templates that are due for their regular walk, or for a walk because of
+// undecided messages. Templates without open messages wait for another day.
 func (r *runner) dueTemplates(t *tx, want func(string) *walkTask) {
 	all := t.templates()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -415,7 +420,7 @@ func (r *runner) dueTemplates(t *tx, want func(string) *walkTask) {
 	}
 }
 
-// drain waits for the sends and tasks that are under way, and records their outcomes.
+// drain waits for the running sends and tasks, and records their outcomes.
 func (r *runner) drain(ctx context.Context) {
 	idle := make(chan struct{})
 	go func() {
@@ -443,8 +448,8 @@ func (r *runner) drain(ctx context.Context) {
 	r.failed("watch", err)
 }
 
-// step does all that is due in the calling goroutine, for tests that drive time themselves. It returns when to call it
-// again.
+// step executes all work that is due in the calling goroutine, for tests that control the time. It
+// returns when to call it again.
 func (r *runner) step(ctx context.Context) time.Duration {
 	r.inline = true
 	for {

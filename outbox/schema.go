@@ -51,7 +51,7 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// Schema returns the SQL that makes the tables, for those who set [Options.NoSchema].
+// Schema returns the SQL that makes the tables, for programs that set [Options.NoSchema].
 func Schema(d Dialect) string {
 	types := strings.NewReplacer("BYTES", "BLOB", "IDENTITY", "INTEGER PRIMARY KEY AUTOINCREMENT")
 	if d == Postgres {
@@ -61,8 +61,8 @@ func Schema(d Dialect) string {
 	return types.Replace(schema) + upgrade
 }
 
-// Upgrade returns the SQL that changes tables of version from to those of this version of the package. It only adds
-// columns with defaults, so that programs with the version before go on working.
+// Upgrade returns the SQL that upgrades tables of the version from to the version of this package.
+// It only adds columns with defaults, so that programs with the previous version continue to work.
 func Upgrade(d Dialect, from int) (string, error) {
 	if from < 1 || from > schemaVersion() {
 		return "", fmt.Errorf("outbox: Upgrade: this package knows the versions 1 to %d", schemaVersion())
@@ -114,7 +114,8 @@ CREATE TABLE signforms_outbox_templates (
 INSERT INTO signforms_outbox_boxes (name, version) VALUES ('', 1);
 `
 
-// checkVersion reports whether tables of a version have to be upgraded. 0 means that there are none.
+// checkVersion reports whether tables of a version have to be upgraded. 0 means that there are no
+// tables.
 func checkVersion(version int, noSchema bool) (upgrade bool, err error) {
 	switch {
 	case version == 0 && noSchema:

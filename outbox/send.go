@@ -17,17 +17,17 @@ const (
 	minBackoff    = time.Second
 	maxBackoff    = 5 * time.Minute
 	maxRetryAfter = 24 * time.Hour
-	maxRefused    = 10 // while other messages were sent
+	maxRefused    = 10 // refusals while other messages were sent
 	maxRefusedFor = 24 * time.Hour
 	maxNotSent    = 5
 	maxScanned    = 5000 // for one claim
 )
 
-// claimed is a message whose send is to begin.
+// claimed is a claimed message, whose send is about to begin.
 type claimed struct {
 	row
 	content content
-	began   time.Duration // by the monotonic clock, before the claim
+	began   time.Duration // time before the claim, by the monotonic clock
 }
 
 // outcome is the end of a send.
@@ -35,17 +35,17 @@ type outcome struct {
 	claimed
 	sent       *signforms.Respondent
 	err        error
-	othersWent bool // others were sent or refused since this message was turned away last
+	othersWent bool // other messages were sent or refused since this message was last deferred
 }
 
-// verdict says what an outcome means for its message.
+// verdict is the meaning of an outcome for its message.
 type verdict int
 
 const (
 	wasSent    verdict = iota
-	unknown            // it may have been sent
-	wasRefused         // the message's own fault
-	later              // the fault of the key, the rate, the gateway or the network; not sent
+	unknown            // the message may have been sent
+	wasRefused         // refused because of the message itself
+	later              // not sent because of the key, the rate limit, a gateway or the network
 )
 
 func (o outcome) verdict() verdict {
@@ -63,8 +63,9 @@ func (o outcome) verdict() verdict {
 	return later
 }
 
-// pace decides how many sends may be under way. After an outcome that is unknown or later, sends are made one at a time,
-// with a wait between them, until one is sent or refused. A new Run begins so, without a wait.
+// pace decides how many sends may run concurrently. After an outcome unknown or later, sends run
+// one at a time, with a wait between them, until one is sent or refused. A new Run begins with one
+// send at a time, without a wait.
 type pace struct {
 	careful bool
 	backoff time.Duration
@@ -88,7 +89,7 @@ func (p *pace) follow(o outcome, now time.Duration) {
 	case wasSent, wasRefused:
 		*p = pace{}
 	default:
-		if o.began >= p.changed { // else it was under way when another one had the same end
+		if o.began >= p.changed { // otherwise it was running when another send had the same outcome
 			p.backoff = nextBackoff(p.backoff, o.err)
 			p.changed, p.until = now, now+p.backoff
 		}
@@ -96,7 +97,8 @@ func (p *pace) follow(o outcome, now time.Duration) {
 	}
 }
 
-// nextBackoff returns the wait after an error: twice the last one, or longer if the service says so.
+// nextBackoff returns the wait after an error: twice the last wait, or longer if the service
+// requires it.
 func nextBackoff(last time.Duration, err error) time.Duration {
 	backoff := min(max(minBackoff, 2*last), maxBackoff)
 	if e := (*signforms.Error)(nil); errors.As(err, &e) {
@@ -105,8 +107,8 @@ func nextBackoff(last time.Duration, err error) time.Duration {
 	return backoff
 }
 
-// claim claims up to n messages that are due. The rows say so before a request is made. It also returns the templates
-// that have to be walked before their first claim.
+// claim claims up to n messages that are due. The rows record the claims before a request is made.
+// claim also returns the templates that have to be walked before their first claim.
 func (b *Box) claim(ctx context.Context, n int) (claims []claimed, first []string, err error) {
 	began, service := b.elapsed(), b.serviceNow()
 	err = b.write(ctx, mode{durable: true, serial: true}, func(t *tx) {
@@ -168,8 +170,8 @@ func (t *tx) claim(r row, walks int64, timeout time.Duration, service int64) cla
 	return c
 }
 
-// waitsFor reports whether all receivers of one of the messages are receivers of the other one: then nobody could tell
-// their documents apart.
+// waitsFor reports whether all receivers of one of the messages are receivers of the other one.
+// Their documents could then not be distinguished.
 func (r row) waitsFor(other row) bool {
 	return r.template == other.template && (containsAll(r.receivers, other.receivers) || containsAll(other.receivers, r.receivers))
 }
@@ -189,7 +191,7 @@ func (b *Box) request(ctx context.Context, c claimed) outcome {
 	return outcome{claimed: c, sent: &signforms.Respondent{ID: normalID(sent.DocumentID), Status: sent.Status, Signers: sent.Signers}}
 }
 
-// record stores the ends of sends.
+// record stores the outcomes of sends.
 func (b *Box) record(ctx context.Context, outcomes []outcome) error {
 	return b.write(ctx, mode{}, func(t *tx) {
 		for _, o := range outcomes {
@@ -203,7 +205,7 @@ func (t *tx) record(o outcome) {
 	v := o.verdict()
 	current := found && r.state == Sending && r.attempt == o.attempt
 	switch {
-	case v == wasSent && !found: // the key was forgotten; the document is not another send's
+	case v == wasSent && !found: // the key was forgotten; the document must not count for another send
 		t.own(o.id, o.template, o.sent.ID)
 	case v == wasSent:
 		t.recordSent(r, o)
@@ -216,7 +218,7 @@ func (t *tx) record(o outcome) {
 	}
 }
 
-// recordSent records a document, also one that comes late.
+// recordSent records the document of a message, even if the response comes late.
 func (t *tx) recordSent(r row, o outcome) {
 	if r.document == o.sent.ID || slices.Contains(r.duplicates, o.sent.ID) {
 		return
@@ -234,14 +236,15 @@ func (t *tx) recordSent(r row, o outcome) {
 	}
 }
 
-// own records that a document is a message's. It reports false if it is another message's.
+// own records that a document belongs to a message. It reports false if the document belongs to
+// another message.
 func (t *tx) own(id int64, template, document string) bool {
 	return t.exec(`INSERT INTO signforms_outbox_documents (box, document, template, message) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (box, document) DO UPDATE SET message = excluded.message
 		WHERE signforms_outbox_documents.message IN (0, excluded.message)`, t.box, document, template, id) > 0
 }
 
-// sent records the document of a message, which is the message's own already.
+// sent records the document of a message, after own has assigned the document to the message.
 func (t *tx) sent(r row, d *signforms.Respondent, at int64) {
 	var text []byte
 	t.first([]any{&text}, "SELECT content FROM signforms_outbox WHERE id = $1", r.id)
@@ -270,7 +273,7 @@ func (t *tx) sent(r row, d *signforms.Respondent, at int64) {
 	}
 }
 
-// recordRefusal makes a message pending again behind the others, or failed.
+// recordRefusal makes a message pending again, after the others, or makes it failed.
 func (t *tx) recordRefusal(r row, o outcome) {
 	if r.tries++; o.othersWent {
 		r.refused++
@@ -285,7 +288,8 @@ func (t *tx) recordRefusal(r row, o outcome) {
 	t.wait(r, nextBackoff(millis(r.backoff), o.err), "tries = $5, refused = $6, refused_at = $7, error = $8", r.tries, r.refused, r.refusedAt, o.err.Error())
 }
 
-// templateRow is a row of signforms_outbox_templates. A template has one once its first walk was tried.
+// templateRow is a row of signforms_outbox_templates. A template has a row after its first walk was
+// tried.
 type templateRow struct{ walks, reconcile, again, againAt int64 }
 
 func (t *tx) templates() map[string]templateRow {

@@ -13,11 +13,11 @@ import (
 // clockTolerance is how far createdAt may be before the service's time at the claim.
 const clockTolerance = 2 * time.Minute
 
-// doubt is a message that is sending or undecided, with what its document must show.
+// doubt is a message that is sending or undecided, with the content that its document must have.
 type doubt struct {
 	row
 	params signforms.TemplateSendParams
-	plain  bool // its first address can be compared
+	plain  bool // the address of its first receiver can be compared
 }
 
 // doubts reads the messages of a template that are sending or undecided.
@@ -37,9 +37,9 @@ func (t *tx) doubts(template string) (all []*doubt) {
 	return all
 }
 
-// rivals returns those of all whose document r may be. A document that was listed before the first claim of a message is
-// not its document. walk is 0 for one that was not listed before. It agrees with TemplateSendParams.MayMatch, which
-// takes longer.
+// rivals returns the messages in all whose document may be r. A document that was listed before the
+// first claim of a message is not its document. walk is 0 for a document that was not listed
+// before. rivals gives the same results as TemplateSendParams.MayMatch, but is faster.
 func rivals(all []*doubt, r *signforms.Respondent, walk int64) (found []*doubt) {
 	if len(all) == 0 {
 		return nil
@@ -53,22 +53,23 @@ func rivals(all []*doubt, r *signforms.Respondent, walk int64) (found []*doubt) 
 	return found
 }
 
-// settlement decides the doubts of a walk in the transaction that stores the decisions.
+// settlement decides the doubts after a walk, in the transaction that stores the decisions.
 type settlement struct {
 	*walk
 	t          *tx
-	candidates map[int64][]*known  // by message
-	rivals     map[string][]*doubt // the messages that may have a document, by its id
-	newest     int64               // the last walk that listed a document for the first time that no message has
+	candidates map[int64][]*known  // candidates by id of the message
+	rivals     map[string][]*doubt // messages to which a document may belong, by the id of the document
+	newest     int64               // number of the last walk that first listed a document without a message
 	wait       time.Duration
 }
 
-// settleDoubts decides the doubts that are due, and returns how long those have to wait that wait for another message.
+// settleDoubts decides the doubts that are due. It returns how long the doubts that depend on
+// another message have to wait.
 func (w *walk) settleDoubts(t *tx) time.Duration {
 	s := &settlement{walk: w, t: t, candidates: map[int64][]*known{}, rivals: map[string][]*doubt{}}
 	s.walk.doubts = t.doubts(w.template)
 	s.match()
-	for again := true; again; { // a decision may leave another message a single candidate
+	for again := true; again; { // a decision may leave another message with a single candidate
 		again = false
 		for _, d := range s.doubts {
 			if k := s.certain(d); k != nil && s.due(d) && len(s.rivals[k.id]) == 1 {
@@ -85,7 +86,8 @@ func (w *walk) settleDoubts(t *tx) time.Duration {
 	return s.wait
 }
 
-// match finds the candidates of each message, without documents that have got a message since the walk began.
+// match finds the candidates of each message, without documents that were assigned to a message
+// since the walk began.
 func (s *settlement) match() {
 	s.t.each(func(rows *sql.Rows) error {
 		var id string
@@ -100,7 +102,7 @@ func (s *settlement) match() {
 		if !k.listed || k.message != 0 {
 			continue
 		}
-		s.newest = max(s.newest, cmp.Or(k.walk, 1<<62)) // above the number of any walk that has ended
+		s.newest = max(s.newest, cmp.Or(k.walk, 1<<62)) // higher than the number of any walk that has ended
 		if k.record == nil {
 			continue
 		}
@@ -113,7 +115,8 @@ func (s *settlement) match() {
 	}
 }
 
-// due reports whether this walk decides a doubt: one that is due, and in the state in which it was when the walk began.
+// due reports whether this walk decides a doubt: the doubt must be due, and must be in the same
+// state as when the walk began.
 func (s *settlement) due(d *doubt) bool {
 	w, known := s.watching(d)
 	return d.state == Undecided && s.again || known && w.remain == 0
@@ -124,7 +127,8 @@ func (s *settlement) watching(d *doubt) (w watching, known bool) {
 	return w, known && d.state == Sending && d.attempt == w.attempt && d.phase == w.phase
 }
 
-// certain returns the only candidate of a doubt, if that shows the receivers and is not older than the send.
+// certain returns the only candidate of a doubt, if the candidate has the receivers and is not
+// older than the send.
 func (s *settlement) certain(d *doubt) *known {
 	if len(s.candidates[d.id]) != 1 {
 		return nil
@@ -137,7 +141,8 @@ func (s *settlement) certain(d *doubt) *known {
 	return k
 }
 
-// isSent records the document of a doubt, which is no candidate of others any longer.
+// isSent records the document of a doubt. The document is then no longer a candidate for other
+// doubts.
 func (s *settlement) isSent(d *doubt, k *known) {
 	if s.t.own(d.id, s.template, k.id) {
 		s.t.sent(d.row, k.record, d.claimedAt)
@@ -159,8 +164,8 @@ func (s *settlement) decide(d *doubt) {
 	if len(candidates) == 0 {
 		reason = "the service's list does not contain the addresses of the signers"
 	}
-	// The document would have been recognised: each document has a message or was listed before the first claim, or
-	// addresses are readable.
+	// True if a document of this message would have been recognised: each document belongs to a
+	// message or was listed before the first claim, or the addresses are readable.
 	proven := s.newest <= d.firstWalk || s.readable && !s.masked
 	switch clean := len(candidates) == 0 && proven; {
 	case d.state == Undecided && d.looked == 0:
@@ -189,7 +194,7 @@ func (s *settlement) waits(d *doubt) bool {
 			}
 			if w, known := s.watching(other); known {
 				wait = max(wait, w.remain)
-			} else { // it was claimed during the walk
+			} else { // the message was claimed during the walk
 				wait = max(wait, watchMargin+millis(other.timeout))
 			}
 		}

@@ -33,12 +33,12 @@ func (b *Box) tellChanges(ctx context.Context) error {
 	return err
 }
 
-// tell calls OnChange for one message, in the transaction that records that it was called.
+// tell calls OnChange for one message, in the transaction that records the call.
 func (b *Box) tell(ctx context.Context, r row) error {
 	var failed error
 	err := b.write(ctx, mode{limit: stepLimit + tellLimit}, func(t *tx) {
 		if t.exec("UPDATE signforms_outbox SET told = changes WHERE id = $1 AND told <> changes", r.id) == 0 {
-			return // another process was faster
+			return // another process has called OnChange first
 		}
 		for _, now := range t.load("id = $2", r.id) {
 			failed = b.call(t, now.entry())

@@ -13,45 +13,46 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// walkTask is a template that is to be walked, and why.
+// walkTask is a template to be walked, with the reasons.
 type walkTask struct {
 	template  string
 	sending   map[int64]watching // the messages of the template that are sending
 	reconcile bool
-	again     bool // look at undecided messages again
+	again     bool // check undecided messages again
 }
 
-// walk reads all documents of a template. It settles the unknown outcomes that are due, reads the statuses of the
-// template's documents, notes which ones are missing, and keeps the ids of documents that no message has.
+// walk reads all documents of a template. It settles the unknown outcomes that are due, reads the
+// statuses of the template's documents, records which ones are missing, and stores the ids of
+// documents without a message.
 type walk struct {
 	walkTask
 	known    map[string]*known // documents by their id
-	doubts   []*doubt          // as of the beginning
+	doubts   []*doubt          // doubts at the beginning of the walk
 	shown    bool              // a document of a message was listed
-	readable bool              // one of these was read in full, with the receivers of its message
-	masked   bool              // one of these lacks an address that it was sent to
+	readable bool              // a document of a message was read in full, with the receivers of its message
+	masked   bool              // a document of a message lacks an address to which it was sent
 	changed  map[int64]signforms.DocumentStatus
 }
 
-// known is a document that was known when the walk began, or that it lists.
+// known is a document that was known when the walk began, or that the walk lists.
 type known struct {
 	id                       string
-	message, walk, missingAt int64 // message: 0 if no message has it; walk: that first listed it; 0: this one
-	state                    State // of the message; empty: it was forgotten, or the document is a duplicate
+	message, walk, missingAt int64 // message: 0 if it belongs to no message; walk: the walk that first listed it; 0: this walk
+	state                    State // state of the message; empty: the message was forgotten, or the document is a duplicate
 	status                   signforms.DocumentStatus
 	receivers                []string
 	listed                   bool
-	record                   *signforms.Respondent // set if it may be the document of a doubt
+	record                   *signforms.Respondent // set if the document may belong to a doubt
 }
 
 const (
 	statusBatch   = 500
 	documentBatch = 200
-	failedAgain   = 10 * time.Minute // after a reconciliation that failed, or whose process died
+	failedAgain   = 10 * time.Minute // wait after a reconciliation that failed, or whose process died
 )
 
-// walkTemplate walks a template. An error of the list leaves all messages as they are. It returns how long to wait with
-// the next walk if a message waits for another one.
+// walkTemplate walks a template. If the list returns an error, no message changes. walkTemplate
+// returns how long to wait before the next walk if a message waits for another one.
 func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Duration, err error) {
 	w := &walk{walkTask: task, known: map[string]*known{}, changed: map[int64]signforms.DocumentStatus{}}
 	if err := b.read(ctx, w.begin); err != nil {
@@ -81,7 +82,7 @@ func (b *Box) walkTemplate(ctx context.Context, task walkTask) (wait time.Durati
 	return wait, b.write(ctx, mode{serial: true, limit: batchLimit}, func(t *tx) { wait = w.settle(t, b.options.Reconcile) })
 }
 
-// begin reads what is known of the template.
+// begin reads the known documents and the doubts of the template.
 func (w *walk) begin(t *tx) {
 	t.each(func(rows *sql.Rows) error {
 		var receivers string
@@ -100,7 +101,7 @@ func (w *walk) begin(t *tx) {
 	}
 }
 
-// read reads the list. The error is that of the list.
+// read reads the list. It returns the error of the list.
 func (w *walk) read(list iter.Seq2[*signforms.Respondent, error]) error {
 	for r, err := range list {
 		if err != nil {
@@ -113,7 +114,7 @@ func (w *walk) read(list iter.Seq2[*signforms.Respondent, error]) error {
 	return nil
 }
 
-// see notes a listed document.
+// see records a listed document.
 func (w *walk) see(r *signforms.Respondent) {
 	k := w.known[normalID(r.ID)]
 	if k == nil {
@@ -140,7 +141,7 @@ func (w *walk) see(r *signforms.Respondent) {
 	}
 }
 
-// shows reports whether each address is one of the document's signers.
+// shows reports whether each address is the address of a signer of the document.
 func shows(r *signforms.Respondent, addresses []string) bool {
 	return !slices.ContainsFunc(addresses, func(a string) bool {
 		return !slices.ContainsFunc(r.Signers, func(s signforms.Signer) bool { return normalAddress(s.Email) == a })
@@ -162,7 +163,7 @@ func (w *walk) fail(t *tx, gone bool, reconcile time.Duration) {
 	}
 }
 
-// readMissing makes open documents that were not listed be read by their id.
+// readMissing schedules reads, by id, of open documents that were not listed.
 func (w *walk) readMissing(t *tx) {
 	for _, k := range w.known {
 		switch {
@@ -174,8 +175,8 @@ func (w *walk) readMissing(t *tx) {
 	}
 }
 
-// settle stores what the walk has found. It returns how long to wait with the next walk if a message has to wait for
-// another one.
+// settle stores the results of the walk. It returns how long to wait before the next walk if a
+// message has to wait for another one.
 func (w *walk) settle(t *tx, reconcile time.Duration) (wait time.Duration) {
 	var number int64
 	next := t.now + reconcile.Milliseconds()
@@ -191,7 +192,7 @@ func (w *walk) settle(t *tx, reconcile time.Duration) (wait time.Duration) {
 	if len(w.sending) > 0 || w.again {
 		wait = w.settleDoubts(t)
 	}
-	var ids []any // of documents that no walk has listed before, and no message has
+	var ids []any // ids of documents that no walk has listed before, and that belong to no message
 	for _, k := range w.known {
 		if k.listed && k.message == 0 && k.walk == 0 {
 			ids = append(ids, k.id)

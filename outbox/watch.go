@@ -8,34 +8,36 @@ import (
 	"github.com/signforms/signforms-go"
 )
 
-// Messages that are sending are watched until their request can no longer arrive, and then, after a first walk, until the
-// service has answered for a while. Times add up in the row, so that restarts lose little of them. No wall clock matters,
-// and no message belongs to a process.
+// A message that is sending is watched until its request can no longer arrive. Then, after a first
+// walk, it is watched until the service has responded for a while. The row adds up these times, so
+// that little time is lost by a restart. No wall clock is used, and no message belongs to a
+// process.
 const (
-	watchMargin = time.Minute      // after the deadline of the send
-	answeredFor = time.Minute      // between the two walks
-	probeEvery  = 15 * time.Second // while a message waits for its second walk
-	answeredGap = 30 * time.Second // between two responses; a longer time does not count
+	watchMargin = time.Minute      // time after the deadline of the send
+	answeredFor = time.Minute      // time between the two walks during which the service responds
+	probeEvery  = 15 * time.Second // time between probes while a message waits for its second walk
+	answeredGap = 30 * time.Second // time between two responses; a longer time does not count
 	saveWatch   = 5 * time.Second
 	lookedUpFor = 24 * time.Hour
 )
 
-// watchlist is what a process saw of messages that are sending, and of the service's clock. Box.mu guards it.
+// watchlist has the observations of a process about messages that are sending, and about the
+// service's clock. Box.mu guards it.
 type watchlist struct {
 	watches   map[int64]*watch
 	service   time.Time     // the service's time
-	serviceAt time.Duration // when that was
+	serviceAt time.Duration // monotonic time at which service was read
 }
 
-// watch is what this process saw of one attempt in one phase.
+// watch has the observations of this process about one attempt in one phase.
 type watch struct {
 	attempt, phase           int
-	watchedBase, doubtedBase time.Duration // as the row said when the watch began
+	watchedBase, doubtedBase time.Duration // values in the row when the watch began
 	since                    time.Duration // when the read that began the watch returned
 	answered                 time.Duration // how long the service answered since then
 	response                 time.Duration // when the last response came
-	responded                bool          // the last probe, since the watch began, had a response
-	saved                    time.Duration // doubted, when it was stored last
+	responded                bool          // the last probe since the watch began had a response
+	saved                    time.Duration // the value of doubted that was stored last
 }
 
 // watching is a message that is sending, as read from its row and its watch.
@@ -44,10 +46,11 @@ type watching struct {
 	template         string
 	attempt, phase   int
 	watched, doubted time.Duration
-	timeout, remain  time.Duration // remain: until a walk is due
+	timeout, remain  time.Duration // remain is the time until a walk is due
 }
 
-// watch reads the messages that are sending, adds up how long they were seen, and stores that: now and then, or at once.
+// watch reads the messages that are sending, adds up how long they were observed, and stores these
+// times at intervals, or at once if atOnce is true.
 func (b *Box) watch(ctx context.Context, atOnce bool) (all []watching, err error) {
 	err = b.read(ctx, func(t *tx) {
 		all = nil
@@ -77,8 +80,8 @@ func (b *Box) watch(ctx context.Context, atOnce bool) (all []watching, err error
 	})
 }
 
-// addUp sets the times of all, and returns those whose times are to be stored. It is called when their read has
-// returned.
+// addUp sets the times of all messages, and returns the messages whose times must be stored. It is
+// called when the read of all has returned.
 func (b *Box) addUp(all []watching, atOnce bool) (stored []watching) {
 	now := b.elapsed()
 	b.mu.Lock()
@@ -108,7 +111,8 @@ func (b *Box) addUp(all []watching, atOnce bool) (stored []watching) {
 	return stored
 }
 
-// probeService reads one page of a template, so that messages between their walks see that the service answers.
+// probeService reads one page of a template, so that messages between their two walks record that
+// the service responds.
 func (b *Box) probeService(ctx context.Context, template string) error {
 	began := b.elapsed()
 	err := b.readService(ctx, template)

@@ -1,12 +1,13 @@
-// Package pgxtx adds, reads, voids and forgets messages of package outbox in a transaction of pgx, for programs that have
-// no *sql.Tx. It is a package of its own so that package outbox does not link pgx.
+// Package pgxtx adds, reads, voids and forgets messages of package outbox in a transaction of pgx,
+// for programs that have no *sql.Tx. It is a separate package so that package outbox does not
+// depend on pgx.
 //
 //	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 //		… // the program's own rows
 //		return pgxtx.Add(ctx, box, tx, outbox.Message{Key: "offer-17", Send: …})
 //	})
 //
-// The box itself is opened with a *sql.DB, such as that of stdlib.OpenDBFromPool of pgx.
+// The box itself is opened with a *sql.DB, such as the result of stdlib.OpenDBFromPool of pgx.
 package pgxtx
 
 import (
@@ -95,7 +96,7 @@ func (c conn) QueryContext(ctx context.Context, query string, args []driver.Name
 
 type rows struct{ pgx.Rows }
 
-// Columns returns names without meaning: rows are scanned by position.
+// Columns returns empty names, because rows are scanned by position.
 func (r rows) Columns() []string { return make([]string, len(r.FieldDescriptions())) }
 
 func (r rows) Close() error {
