@@ -129,8 +129,8 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		{args: []string{m.offer}, file: m.path, from: "\n", to: "\r\n", says: "Undo the edit of FILE"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,snt",
 			says: `line 10 has no valid state (sending, sent, failed, unknown, again, moved) or no line end. Undo the edit`},
-		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: "line 10 has no state"},
-		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: "line 10 has no state"},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3,SENT", says: "line 10 has no valid state"},
+		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "3, sent", says: "line 10 has no valid state"},
 		{args: []string{m.offer}, file: m.results(), from: "results of,send\n",
 			says: "it is empty, is not a results file, or has an incomplete header. Restore its earlier contents"},
 		{args: []string{m.offer}, file: m.results(), from: "3,sent", to: "33,sent", says: "has a row of line 33, and"},
@@ -166,8 +166,8 @@ func TestUnknownLines(t *testing.T) {
 	m := newMailing(t, sixPeople)
 	heal := m.Fail(signformstest.Fault{Operation: signforms.OpSend, Nth: 2, Times: 2, Status: 502, AfterWork: true})
 	_, stderr := m.sends(t, m.path, cli.ExitUnknown)
-	require.Contains(t, stderr, "signforms: 1 sent; 0 failed; 1 unknown; 4 not tried; the service refused the key or had no "+
-		"clear answer; the same command again goes on, and leaves what is unknown until you edit its last state in "+
+	require.Contains(t, stderr, "signforms: 1 sent; 0 failed; 1 unknown; 4 not tried; the service refused the key or gave no "+
+		"clear response; the same command again goes on, and leaves what is unknown until you edit its last state in "+
 		m.results()+" to sent or again\n")
 	m.sends(t, m.path, cli.ExitUnknown)
 	heal()

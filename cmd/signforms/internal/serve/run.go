@@ -118,7 +118,7 @@ func startError(err error, addr, data string) error {
 	if e, ok := errors.AsType[*hosting.FileError](err); ok {
 		data, start = e.Path, "to start without the workspace"
 	}
-	return fmt.Errorf("%w; the data file %s is unchanged. If it is damaged, move it, its -wal and its -shm away %s, or replace them with a backup", err, data, start)
+	return fmt.Errorf("%w; the data file %s is unchanged. If it is damaged, move it away %s, together with its -wal and -shm, or replace all three with a backup", err, data, start)
 }
 
 // optionFlags maps options of the server to flags, and to the settings of --profile.
