@@ -1,12 +1,12 @@
-// Bulk-reminders reminds the signers of every pending PDF document, within the service's limit of 5 reminders in 15
-// minutes. Documents made from a template are found with Respondents.All instead.
+// Bulk-reminders reminds the signers of every pending PDF document, within the service's limit of 5
+// reminders in 15 minutes. Documents made from a template are found with Respondents.All instead.
 //
 //	go run ./examples/bulk-reminders
 //
-// With the embedded service the program moves the clock instead of waiting. With a real service it says what it would
-// do, and sends real mail only with -send; 100 documents take about five hours. The reminder budget is in the memory of
-// this process. So run one process at a time, or give the clients a LimitStore that they share, such as that of module
-// stores/.
+// With the embedded service the program moves the clock instead of waiting. With a real service it
+// prints what it would send, and sends real mail only with -send; 100 documents take about five
+// hours. The reminder budget is in the memory of this process. So run one process at a time, or
+// give the clients a LimitStore that they share, such as that of module stores/.
 package main
 
 import (
@@ -67,7 +67,8 @@ func pending(ctx context.Context, client *signforms.Client) ([]signforms.Documen
 	return refs, nil
 }
 
-// remind returns how many were not reminded. A document that was signed meanwhile is refused, which is fine.
+// remind returns how many documents were not reminded. The service refuses a document that was
+// signed meanwhile, which is not a problem.
 func remind(ctx context.Context, service *target.Service, refs []signforms.DocumentRef) int {
 	failed := 0
 	for outcome, err := range service.Client.Documents.RemindAll(ctx, refs) {
@@ -75,7 +76,7 @@ func remind(ctx context.Context, service *target.Service, refs []signforms.Docum
 		switch {
 		case err == nil:
 			fmt.Printf("%3d of %d: %s: %s", outcome.Index+1, len(refs), outcome.Ref, outcome.Result.Message)
-		case outcome.Ref == signforms.DocumentRef{}: // the end: refs[outcome.Index:] are left
+		case outcome.Ref == signforms.DocumentRef{}: // the end of the sequence: refs[outcome.Index:] remain
 			fmt.Println("stopped:", err)
 			return failed + left
 		default:

@@ -51,7 +51,8 @@ type exporter struct {
 	count int
 }
 
-// export writes the PDF documents, and then those made from each template, which the first list does not have.
+// export writes the PDF documents, and then the documents made from each template, which are not in
+// the first list.
 func export(ctx context.Context, client *signforms.Client, status signforms.DocumentStatus, to io.Writer) (int, error) {
 	w := &exporter{Writer: csv.NewWriter(to)}
 	defer w.Flush()
@@ -102,7 +103,7 @@ func (w *exporter) line(signers []signforms.Signer, id, template, name, status, 
 
 func at(t time.Time) string { return t.Format(time.RFC3339) }
 
-// text prevents a spreadsheet from reading what a user typed as a formula.
+// text prevents a spreadsheet from reading a user's text as a formula.
 func text(s string) string {
 	if strings.HasPrefix(s, "=") || strings.HasPrefix(s, "+") || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "@") {
 		return "'" + s
@@ -110,7 +111,7 @@ func text(s string) string {
 	return s
 }
 
-// fill gives the embedded service something to list: more than one page of 100, a minute apart.
+// fill adds documents to the embedded service: more than one page of 100, created a minute apart.
 func fill(ctx context.Context, srv *signformstest.Server, client *signforms.Client) error {
 	ann, ben := signformstest.Signer{Name: "Ann", Email: "ann@example.com"}, signformstest.Signer{Name: "Ben", Email: "ben@example.com"}
 	for i := range 120 {

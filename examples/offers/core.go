@@ -1,5 +1,6 @@
-// Package offers sends offers for signature with module outbox: each once, whatever dies. It is code to copy from; the
-// README says what happens when. This file adds offers and keeps what became of them; pdf.go keeps what was signed.
+// Package offers sends offers for signature with module outbox. Each offer is sent once, even if a
+// process dies. The package is code to copy from; the README describes its behaviour. This file
+// adds offers and stores their state; pdf.go stores the signed PDFs.
 package offers
 
 import (
@@ -18,12 +19,13 @@ const schema = `CREATE TABLE IF NOT EXISTS offers (
 	document TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '', pdf BLOB
 )`
 
-// Offer is an offer to one person. Ref is your own key of it.
+// Offer is an offer to one person. Ref is your own key of the offer.
 type Offer struct {
 	Ref, Template, Role, Name, Email string
 }
 
-// Row is what became of an offer. Note is the last error, or the documents among which a person has to choose.
+// Row is the state of an offer. Note is the last error, or the documents among which a person has
+// to choose.
 type Row struct {
 	Ref, Email, Document, Note string
 	State                      outbox.State
@@ -32,7 +34,7 @@ type Row struct {
 
 // Offers keeps offers in a SQLite database.
 type Offers struct {
-	Box    *outbox.Box // its Run sends, and its Funcs take events
+	Box    *outbox.Box // Box.Run sends the offers, and Box.Funcs receives events
 	client *signforms.Client
 	db     *sql.DB
 	pdfs
@@ -73,7 +75,7 @@ func (a *Offers) Add(ctx context.Context, o Offer) error {
 	return tx.Commit()
 }
 
-// changed writes what became of an offer into its row. The box calls it after each change.
+// changed writes the new state of an offer into its row. The box calls it after each change.
 func (a *Offers) changed(ctx context.Context, tx *sql.Tx, e outbox.Entry) error {
 	note := strings.TrimSpace(e.Err + " " + strings.Join(e.Candidates, " "))
 	_, err := tx.ExecContext(ctx, "UPDATE offers SET state = ?, status = ?, document = ?, note = ? WHERE ref = ?",

@@ -11,17 +11,18 @@ import (
 	"strings"
 )
 
-// pdfs is where PDFs may come from.
+// pdfs has the hosts from which PDFs may be downloaded.
 type pdfs struct {
 	Hosts []string          // such as "https://files.example.com"
 	files http.RoundTripper // nil: http.DefaultTransport
 }
 
-// maxPDF bounds a download, in bytes.
+// maxPDF is the maximum size of a download, in bytes.
 const maxPDF = 100 << 20
 
-// KeepPDFs downloads the PDFs of signed offers into their rows. Call it now and then: one that cannot be had is tried
-// again. It asks for the link again each time, because links expire.
+// KeepPDFs downloads the PDFs of signed offers into their rows. Call it at intervals: a PDF that
+// cannot be downloaded is tried again. KeepPDFs requests the link again each time, because links
+// expire.
 func (a *Offers) KeepPDFs(ctx context.Context) error {
 	signed, err := a.Find(ctx, "status IN ('SIGNED', 'PAID') AND pdf IS NULL")
 	for _, o := range signed {
@@ -47,7 +48,7 @@ func (a *Offers) PDF(ctx context.Context, ref string) (pdf []byte, err error) {
 
 var errNotListed = errors.New("the link to the PDF, or what it redirects to, does not begin with one of Hosts")
 
-// listed refuses a request to another host than those that PDFs may come from, and redirects without end. A link is
+// listed refuses a request to a host that is not in Hosts, and too many redirects. A link is
 // untrusted data, and may point into your own network.
 func (a *Offers) listed(r *http.Request, before []*http.Request) error {
 	allowed := func(host string) bool { return strings.HasPrefix(r.URL.String(), strings.TrimRight(host, "/")+"/") }
@@ -57,13 +58,15 @@ func (a *Offers) listed(r *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// bounded reports whether an answer says where its body ends, so that reading one that was cut off fails.
+// bounded reports whether a response declares the end of its body, so that reading a body that was
+// cut off returns an error.
 func bounded(answer *http.Response) bool {
 	return answer.ContentLength >= 0 || len(answer.TransferEncoding) > 0 || answer.Uncompressed || answer.ProtoMajor > 1
 }
 
-// download gets a PDF from one of the hosts, whole: the answer says where it ends, and the PDF has a mark at its end.
-// Its errors do not quote the link, because anyone with the link can read the document.
+// download downloads a whole PDF from one of the hosts. The response declares the end of its body,
+// and the PDF has a mark at its end. Its errors do not quote the link, because anyone with the link
+// can read the document.
 func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil || a.listed(r, nil) != nil {
@@ -72,7 +75,7 @@ func (a *Offers) download(ctx context.Context, link string) ([]byte, error) {
 	client := http.Client{Transport: a.files, CheckRedirect: a.listed} // has no API key and no cookies
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, errors.Unwrap(err) // without the link
+		return nil, errors.Unwrap(err) // removes the link from the error
 	}
 	defer answer.Body.Close()
 	pdf, err := io.ReadAll(io.LimitReader(answer.Body, maxPDF+1))

@@ -1,5 +1,6 @@
-// Quickstart shows everything in one process: a service, a client, and a receiver of the service's signed webhooks. It
-// needs only Go, ends by itself, and fails when a step fails or one of the seven event types is missing.
+// Quickstart shows everything in one process: a service, a client, and a receiver of the service's
+// signed webhooks. It needs only Go and ends by itself. It fails if a step fails or one of the
+// seven event types is missing.
 //
 //	go run ./examples/quickstart
 package main

@@ -74,7 +74,7 @@ func (r *receiver) print(e webhook.Event, format string, args ...any) error {
 	return nil
 }
 
-// report prints the last line, and fails when an event type is missing.
+// report prints the last line, and returns an error if an event type is missing.
 func (r *receiver) report() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,8 +1,9 @@
-// Send-template sends a template to one person. When the answer is lost, it finds out whether the document was sent.
+// Send-template sends a template to one person. If the response is lost, it finds out whether the
+// document was sent.
 //
 //	go run ./examples/send-template
 //
-// With a real service it sends real mail, and needs to know the template and the receiver:
+// With a real service it sends real mail, and needs the template and the receiver as flags:
 //
 //	go run ./examples/send-template -template <UUID> -role Buyer -name Ann -email ann@example.com
 package main
@@ -100,8 +101,9 @@ func sentBefore(ctx context.Context, client *signforms.Client, templateID string
 	return ids, nil
 }
 
-// look finds the document of a send whose answer was lost: the one new document with the same receiver. The error says
-// that there is none, or that there are several, of which somebody else may have sent some.
+// look finds the document of a send whose response was lost: the only new document with the same
+// receiver. It returns an error if there is no such document, or if there are several, because
+// somebody else may have sent some of them.
 func look(ctx context.Context, client *signforms.Client, p signforms.TemplateSendParams, before map[string]bool) (found string, err error) {
 	for r, err := range client.Respondents.All(ctx, signforms.RespondentListParams{TemplateID: p.TemplateID}) {
 		if err != nil {

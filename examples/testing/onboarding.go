@@ -1,5 +1,6 @@
-// Package onboarding stands for a program of yours. It has new tenants sign their lease, and remembers who has signed.
-// The example is its test, which runs the package against the whole service, in one process and without waiting.
+// Package onboarding is an example of your own program. It lets new tenants sign their lease, and
+// stores who has signed. The example is its test, which runs the package against the whole service,
+// in one process and without waiting.
 //
 //	go test ./examples/testing
 package onboarding
@@ -18,13 +19,13 @@ import (
 // else.
 type Onboarding struct {
 	Client  *signforms.Client
-	LeaseID string // the template
+	LeaseID string // id of the template
 
 	mu     sync.Mutex
 	leases map[string]string // finished PDF by signer
 }
 
-// Invite sends the lease to a tenant. The result holds the ids of the new document and of its signer.
+// Invite sends the lease to a tenant. The result has the ids of the new document and of its signer.
 func (o *Onboarding) Invite(ctx context.Context, name, email string) (*signforms.TemplateSendResult, error) {
 	return o.Client.Templates.Send(ctx, signforms.TemplateSendParams{
 		TemplateID: o.LeaseID,
@@ -55,7 +56,8 @@ func (o *Onboarding) signed(_ context.Context, e *webhook.TemplateResponse) erro
 	return nil
 }
 
-// Lease returns the URL of the lease that this signer has signed, and false until everyone has signed.
+// Lease returns the URL of the lease that this signer has signed, or false until everyone has
+// signed.
 func (o *Onboarding) Lease(signerID string) (finishedPDF string, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

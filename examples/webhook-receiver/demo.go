@@ -27,7 +27,8 @@ func startDemo(url string) (demo, error) {
 	return demo{srv, srv.AddWebhook(signformstest.Webhook{URL: url, Event: signformstest.FamilySignatureCompleted})}, nil
 }
 
-// deliver has a document signed. Meanwhile it delivers one event again, delivers a forged one, and changes the secret.
+// deliver makes the service deliver the events of a document that is signed. Meanwhile it delivers
+// one event again, delivers a forged event, and changes the secret.
 func (d demo) deliver(ctx context.Context) error {
 	id := d.AddDocument(signformstest.Document{Name: "Lease", Signers: []signformstest.Signer{
 		{Name: "Ann", Email: "ann@example.com"}, {Name: "Ben", Email: "ben@example.com"},

@@ -89,10 +89,11 @@ func serve(ctx context.Context, listener net.Listener, secrets []string) error {
 	return nil
 }
 
-// newHandler accepts several secrets, so that a secret can be replaced without a gap. Start with the new and the old
-// one, set the new one at the service, and drop the old one when no delivery is signed with it any more. The replay
-// store is in the memory of this process. Several processes behind one address need a shared one, such as that of
-// module stores/. Refused, failed and skipped deliveries are logged.
+// newHandler accepts several secrets, so that a secret can be replaced without a gap. Start with
+// the new and the old one, set the new one at the service, and drop the old one when no more
+// deliveries are signed with it. The replay store is in the memory of this process. Several
+// processes behind one address need a shared store, such as that of module stores/. Refused, failed
+// and skipped deliveries are logged.
 func newHandler(secrets []string) (http.Handler, error) {
 	verifier, err := webhook.NewVerifier(secrets, nil)
 	if err != nil {

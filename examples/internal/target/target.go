@@ -14,8 +14,8 @@ import (
 // Service is the service that an example uses.
 type Service struct {
 	Client *signforms.Client
-	// Embedded is nil for a real service. Examples check it before they do what only the embedded service can do, such as
-	// signing as a receiver.
+	// Embedded is nil for a real service. Examples check it before they use features of the
+	// embedded service, such as signing as a receiver.
 	Embedded *signformstest.Server
 }
 
