@@ -37,7 +37,7 @@ func TestOpen_damagedNewestEvents(t *testing.T) {
 		n := log.count("an event cannot be read")
 		require.GreaterOrEqual(s, n, 3)
 		require.LessOrEqual(s, n, 3*6, "once a minute and ordering key")
-		require.Zero(s, log.count("erasing what is not kept"))
+		require.Zero(s, log.count("erasing events that are no longer kept"))
 		mend()
 		time.Sleep(2 * time.Minute)
 		require.Len(s, j.sorted(), 6)

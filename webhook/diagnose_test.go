@@ -61,7 +61,7 @@ func TestDiagnose(t *testing.T) {
 		{name: "Latin-1", sent: umlaut, received: "[\"Z\xf6e\"]", want: "if the body were in UTF-8: its charset was changed on the way."},
 		{name: "gzip", received: "\x1f\x8b\x08\x00", want: "The body is gzip"},
 		{name: "element", received: `[{"x":1},` + body + `]`, want: "if the body were its element 1 alone."},
-		{name: "without brackets", sent: `[{"id":1}]`, received: ` {"id":1.0}`, want: "if the body were an array of what it is."},
+		{name: "without brackets", sent: `[{"id":1}]`, received: ` {"id":1.0}`, want: "if the body were an array with it as the only element."},
 		{name: "another secret", given: "another secret", want: "does not match the secret, or any of several."},
 	} {
 		t.Run(c.name, func(t *testing.T) {

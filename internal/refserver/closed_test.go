@@ -106,7 +106,7 @@ func TestClose_changesNothingAfterwards(t *testing.T) {
 			}
 
 			_, err := network.HTTPClient().Post(srv.URL+"/void-document", "application/json", nil)
-			require.ErrorContains(t, err, "nobody serves this name")
+			require.ErrorContains(t, err, "no server has this name")
 			request := httptest.NewRequest("POST", "/void-document?documentId="+doc, nil)
 			request.Header.Set("x-api-key", srv.APIKey)
 			answer := httptest.NewRecorder()

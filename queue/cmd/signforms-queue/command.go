@@ -64,7 +64,7 @@ func (c *command) parse(args []string, getenv func(string) string) error {
 		return nil
 	}
 	if (c.file == "") == (c.postgres == "") {
-		return usage("set -db or -postgres")
+		return usage("set either -db or -postgres")
 	}
 	if c.name == "create" && c.file != "" {
 		return usage("create is for Postgres: a SQLite file is made when the queue opens it")
