@@ -157,12 +157,7 @@ func (w wirePage) provesEmpty(name string, r *response) bool {
 // keys may not be a list at all.
 var pageKeys = []string{"message", "documentsCount", "formCount", "pagination", "success", "status", "statusCode", "code"}
 
-func (f *wirePagination) total() *int {
-	if f.TotalDocuments != nil {
-		return f.TotalDocuments
-	}
-	return f.TotalResponses
-}
+func (f *wirePagination) total() *int { return cmp.Or(f.TotalDocuments, f.TotalResponses) }
 
 func value[T any](p *T) (v T) {
 	if p != nil {

@@ -48,14 +48,13 @@ var parseRef = method{name: "parse document reference"}
 
 // String returns the reference as text, such as PDF:0d8e3a4c-5b1f-4c7e-9a55-2f6f1f0c9d11, and "" for the zero value.
 func (r DocumentRef) String() string {
-	parts := []string{r.documentType, r.documentID, r.createdID}
-	if r.documentType != string(TypePDFTemplate) {
-		parts = parts[:2]
-	}
-	if r == (DocumentRef{}) {
+	switch r.documentType {
+	case "":
 		return ""
+	case string(TypePDFTemplate):
+		return r.documentType + ":" + r.documentID + ":" + r.createdID
 	}
-	return strings.Join(parts, ":")
+	return r.documentType + ":" + r.documentID
 }
 
 // MarshalText returns the text of String, so that a reference works in JSON, logs and flags. It returns an error for a
