@@ -19,6 +19,7 @@ func TestBrokenSettings(t *testing.T) {
 	const a = `{"baseURL":"http://a","apiKey":{"variable":"X"}}`
 	for text, says := range map[string]string{
 		``:              "it is empty",
+		"\xff\xfe{\x00": "it is UTF-16, or has a NUL character: save it as UTF-8",
 		"{\n\"accounts": "line 2: the JSON ends too early",
 		"{\n\n,":        "line 3: invalid character ','",
 		"{\n\"accounts\":{\"a\":{\"baseURL\":5}}}": "line 2: accounts.baseURL cannot be a JSON number",

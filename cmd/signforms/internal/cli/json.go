@@ -29,6 +29,9 @@ func DecodeJSON(text string, v any) error {
 func decodingError(text string, err error) error {
 	line := func(offset int64) int { return 1 + strings.Count(text[:min(int(offset), len(text))], "\n") }
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		if strings.ContainsRune(text, 0) {
+			return errors.New("it is UTF-16, or has a NUL character: save it as UTF-8")
+		}
 		return fmt.Errorf("line %d: %w", line(e.Offset), err)
 	}
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
