@@ -340,7 +340,7 @@ func (h *host) paste(b *tab) {
 	b.click("#draw-cancel")
 }
 
-// embedding signs in a frame of another origin, which hears of it.
+// embedding signs in a frame of another origin. The embedding page receives the events.
 func (h *host) embedding(b *tab) {
 	_, ann, _ := h.offer(b.t)
 	b.open(h.origin + "/#" + ann)
