@@ -150,7 +150,7 @@ func TestRun_afterASilentFailover(t *testing.T) {
 		require.Fail(t, "the event did not run within 20 seconds")
 	}
 	s.settled(receiver)
-	require.Equal(t, 1, log.count(`gave it up and tries again" what="looking for due ordering keys" waited=5s`), "once")
+	require.Equal(t, 1, log.count(`the store did not respond in time, Run tries again" what="looking for due ordering keys" waited=5s`), "once")
 }
 
 // A client that freezes in the middle of a transaction does not keep the ordering keys that it has locked.
