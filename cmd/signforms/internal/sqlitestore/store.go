@@ -211,6 +211,12 @@ func (s *Store) SetValue(ctx context.Context, name, value string) error {
 	return refusal(s.path, err)
 }
 
+// Sync makes all earlier changes survive a loss of power, also without [Options.Full]. It waits for no reader.
+func (s *Store) Sync(ctx context.Context) error {
+	_, err := s.db.ExecContext(ctx, `pragma wal_checkpoint(passive)`) // syncs the WAL first
+	return refusal(s.path, err)
+}
+
 // Close writes the WAL into the file and frees the lock. It may be called more than once.
 func (s *Store) Close() error {
 	s.mu.Lock()

@@ -109,8 +109,11 @@ func (ws *Workspaces) reserve(s saved) (*workspace, error) {
 // make starts a new workspace and adds its seed.
 func (ws *Workspaces) make(ctx context.Context, w *workspace) (*wire.Seeded, error) {
 	if ws.data != nil && w.Lifetime == 0 {
-		var err error
-		if w.store, err = ws.data.create(ctx, w.id); err != nil {
+		err := ws.data.first.Sync(ctx) // a start refuses the files of workspaces beside an empty first file
+		if err == nil {
+			w.store, err = ws.data.create(ctx, w.id)
+		}
+		if err != nil {
 			err = errors.Join(err, sqlitestore.Delete(ws.data.pathOf(w.id)))
 			return nil, refusal(http.StatusServiceUnavailable, "storage", "%v; nothing was changed", err)
 		}
@@ -141,6 +144,9 @@ func (ws *Workspaces) save(ctx context.Context, w *workspace, whole bool) error 
 	err = ws.data.note(ctx, func(known map[string]string) { delete(known, w.id) })
 	if err == nil {
 		err = w.store.SetValue(ctx, workspaceValue, string(data))
+	}
+	if err == nil {
+		err = w.store.Sync(ctx) // a start refuses a known workspace whose file is empty
 	}
 	if err == nil && whole {
 		err = ws.data.note(ctx, func(known map[string]string) { known[w.id] = w.Name })
