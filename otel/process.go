@@ -70,6 +70,8 @@ func inSpan[E webhook.Event](t *Telemetry, stored func(context.Context) Stored, 
 
 var errDidNotReturn = errors.New("the function panicked or ended its goroutine")
 
+// startProcess starts the span of one call of a function for an event. Without a span in ctx, the span
+// begins a new trace, which links to the trace that stored reports.
 func (t *Telemetry) startProcess(ctx context.Context, e webhook.Event, stored func(context.Context) Stored) (context.Context, trace.Span) {
 	kind := typeOf(e.EventType())
 	attributes := []attribute.KeyValue{

@@ -56,7 +56,7 @@ func (b *Box) Get(ctx context.Context, q Querier, key string) (Entry, error) {
 
 // Void makes sure that a message is not signed, if possible. The state of the message decides:
 //
-//   - A message that was not sent is cancelled.
+//   - A pending or failed message is cancelled. A cancelled message stays cancelled.
 //   - The document of a message that is sending or undecided is voided when it is known.
 //   - The document of a sent message is voided by the next turn of Run.
 //

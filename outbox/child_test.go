@@ -26,7 +26,7 @@ const (
 	timeoutVariable = "OUTBOX_TEST_TIMEOUT" // Options.SendTimeout
 )
 
-// childTick is by how much the clocks of a child, both of them, are ahead after a line on its standard input.
+// childTick is the time by which both clocks of a child move forward when it reads a line.
 const childTick = 10 * time.Second
 
 // runChild runs a box until standard input ends, so that no child outlives its test. It does not return.

@@ -243,7 +243,8 @@ func (t *tx) begin(m mode) {
 // advisoryLock is the class of this package's advisory locks: "sfo1".
 const advisoryLock = 0x73666f31
 
-// synchronous makes commits of a connection survive a power cut, until restore. The setting is the connection's.
+// synchronous makes the commits of one SQLite connection survive a power cut until restore is called.
+// If durable is false, it changes nothing.
 func synchronous(ctx context.Context, conn *sql.Conn, durable bool) (restore func(), err error) {
 	const full = 2
 	before := full

@@ -3,9 +3,10 @@
 // event reports. It keeps its state in the program's own database, SQLite or Postgres, so that the
 // decision to send commits together with the program's own rows.
 //
+//	db, err := sql.Open("sqlite", "file:app.db?_pragma=journal_mode(WAL)&_pragma=busy_timeout(10000)")
 //	box, err := outbox.Open(ctx, db, client, &outbox.Options{
 //		OnChange: func(ctx context.Context, tx *sql.Tx, e outbox.Entry) error {
-//			_, err := tx.ExecContext(ctx, "UPDATE offers SET state = ? WHERE id = ?", e.State, e.Key)
+//			_, err := tx.ExecContext(ctx, "UPDATE offers SET state = ?, status = ? WHERE id = ?", e.State, e.Status, e.Key)
 //			return err
 //		},
 //	})
@@ -52,6 +53,12 @@
 // which Run reads the document. Every [Options.Reconcile] it lists the documents of each template
 // with open messages, because the service sends no event for declined and expired documents, and
 // because events may get lost.
+//
+// # Tests
+//
+// Run a test in a bubble of testing/synctest, with a signformstest.Network and a database that is
+// opened in the bubble. Everything then follows the bubble's clock. [Options.Now] alone is not
+// enough: unknown outcomes are settled by monotonic time.
 //
 // # Restored databases
 //

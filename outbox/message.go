@@ -21,7 +21,7 @@ const (
 	Pending   State = "pending"   // the message waits to be sent
 	Sending   State = "sending"   // a request was begun, and its outcome is not recorded
 	Sent      State = "sent"      // the service has created the document
-	Ended     State = "ended"     // Entry.Status is final: signed, declined, void, expired or deleted
+	Ended     State = "ended"     // Entry.Status is final: SIGNED, PAID, DECLINED, VOID, EXPIRED or DELETED
 	Failed    State = "failed"    // not sent; Entry.Err is the reason
 	Undecided State = "undecided" // a person must decide with MarkSent or MarkNotSent; Entry.Candidates has the possible documents
 	Cancelled State = "cancelled" // not sent, because of Void

@@ -66,7 +66,9 @@ type Options struct {
 	// KeepContent is how long names, addresses and variables are kept after a message ended, failed or was cancelled.
 	// Default 30 days.
 	KeepContent time.Duration
-	// Now is the stored time on SQLite. Default time.Now. Postgres has its own clock.
+	// Now returns the time that SQLite stores, which reminders and reconciliation follow. Default
+	// time.Now. On Postgres the stored time is the database's. The deadline of a send and the
+	// settling of unknown outcomes follow monotonic time instead.
 	Now func() time.Time
 	// Logger gets a line for each state that needs a person, and for errors of the database. Lines
 	// contain keys, ids and error texts. The default is [slog.Default] at the time when the box is

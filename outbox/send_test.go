@@ -144,7 +144,7 @@ func (f *fixture) first() {
 	require.NoError(f, err)
 }
 
-// The response comes when others have gone on.
+// The response arrives after another process has continued.
 func TestRecord_lateResponses(t *testing.T) {
 	eachStore(t, func(f *fixture) {
 		f.first()

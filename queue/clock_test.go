@@ -14,7 +14,7 @@ import (
 	"github.com/signforms/signforms-go/webhook"
 )
 
-// machine has the clocks of a machine and of a database, which go by virtual time until they jump.
+// machine is a machine with its own clock and a database clock. Both follow virtual time, plus the jumps that a test adds.
 type machine struct {
 	mu                   sync.Mutex
 	boot                 time.Time

@@ -60,7 +60,7 @@ type Options struct {
 	KeepFailed time.Duration
 
 	// KeepKeys is how long the key of an event is kept after the event was processed or erased.
-	// Until then, repeats are recognised. Default 7 days. KeepKeys should be longer than the time
+	// A repeat of the event before that time does not run. Default 7 days. KeepKeys should be longer than the time
 	// for which the service repeats a delivery, which the service does not document. A negative
 	// KeepKeys is refused. To keep keys forever, set 100 years: 876000 * time.Hour.
 	KeepKeys time.Duration

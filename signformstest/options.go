@@ -51,7 +51,7 @@ type ReminderLimit struct {
 type Profile struct {
 	// Lists.
 	PageSize     int  // records per page if the request has no limit; default 10; for documents, at most MaxLimit
-	MaxLimit     int  // largest limit of a list of documents; default 100; with a smaller MaxLimit, the client's All needs a Limit, because it requests 100
+	MaxLimit     int  // largest limit of a list of documents that is accepted; default 100. All of the client requests 100 unless its Limit is set.
 	NoPagination bool // lists of documents come without pagination
 	CountPage    bool // documentsCount is the number of documents on the page, not of all that match; with NoPagination no total is reported
 	OldestFirst  bool // documents are sorted oldest first if the request has no sortOrder

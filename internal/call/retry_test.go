@@ -186,8 +186,7 @@ func answer(status int, header, body string) func(*wireService, net.Conn) {
 	return answering(fmt.Sprintf("HTTP/1.1 %d X\r\n%sContent-Length: %d\r\n\r\n%s", status, header, len(body), body))
 }
 
-// failures lists what can go wrong, and what is made of it. A row of the table in the package documentation is the sum of
-// such cells.
+// failures lists what can go wrong, and what is made of it. A row of the table in the package documentation is made of these cells.
 func failures(certificates *httptest.Server) []failure {
 	cert, trusting := certificates.TLS.Certificates[0], &tls.Config{RootCAs: certificates.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "example.com"}
 	all := []failure{

@@ -140,8 +140,8 @@ func TestAll_reportOfAnEarlierPage(t *testing.T) {
 }
 
 // TestAll_anyReport reads random lists that do not change and lack records. No list is whole with fewer records than any
-// total or the last number of pages reported. Where all requests have one limit, neither is one with fewer than any
-// number of pages or promise of a further page.
+// total or the last number of pages reported. If all requests have one limit, this also holds for any number of pages
+// and for any report of a further page.
 func TestAll_anyReport(t *testing.T) {
 	lost, noticed := 0, 0
 	for seed := range 20 * uint64(*runs) {

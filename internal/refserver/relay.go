@@ -48,6 +48,8 @@ func (s *Server) SetRelay(id string, webhooks ...Webhook) (ids []string, err err
 	return ids, nil
 }
 
+// setRelay makes the records the only webhooks of a relay. It replaces an existing webhook of the same
+// family, and returns the ids of all webhooks of the relay and of those that were deleted.
 func setRelay(tx *store.Tx, id string, records []store.Webhook) (ids, deleted []string, err error) {
 	for _, had := range tx.Webhooks() {
 		if had.Relay != id {

@@ -8,8 +8,8 @@ import (
 )
 
 // Lines has the callers of a process that wait for a slot, in one line for each store and key.
-// Separate budgets of the same store and key share a line. Only the first caller of a line asks the
-// store. A line is removed when its last caller has left.
+// Separate budgets of the same store and key share a line. Only the caller that has
+// waited longest in a line calls the store. A line is removed when its last caller has left.
 type Lines struct {
 	mu sync.Mutex
 	m  map[lineKey]*line

@@ -65,7 +65,7 @@ func (s *peculiarStore) Block(ctx context.Context, key string, d time.Duration) 
 	return s.MemoryLimitStore.Block(ctx, key, d)
 }
 
-// A crowd that cannot wait is refused at once, however long the store takes with the first.
+// Callers whose deadline is too near are refused at once, even while the store is busy with the first caller.
 func TestReminderMaxWait_zeroIsRefusedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newPeculiarStore()

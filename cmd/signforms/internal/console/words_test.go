@@ -57,7 +57,7 @@ func TestLongTextsLeaveRoom(t *testing.T) {
 		"(() => { const r = document.createRange(); r.selectNodeContents(document.querySelector('td:last-child')); return r.getClientRects().length })()"), "a time is one line")
 }
 
-// One button takes all faults back.
+// One button removes all faults.
 func TestAllFaultsAreTakenBack(t *testing.T) {
 	service := newConsole(t)
 	service.Fail(refserver.Fault{Status: 500})

@@ -28,7 +28,8 @@ func newSandboxCommand(cmd *cobra.Command, work func(cmd *cobra.Command, args []
 	return inWorkspace(cmd).command(cmd, work)
 }
 
-// command is like newSandboxCommand, for a command that acts on the whole program.
+// command returns a command that acts on the sandbox of s. If s has no workspace, the command acts on
+// the whole program. work is that of newSandboxCommand.
 func (s *target) command(cmd *cobra.Command, work func(cmd *cobra.Command, args []string, c *wire.Client) (any, func(io.Writer), error)) *cobra.Command {
 	return s.run(cmd, func(cmd *cobra.Command, args []string, c *wire.Client) error {
 		result, text, err := work(cmd, args, c)

@@ -199,8 +199,8 @@ func (t *trigger) find(ctx context.Context, template bool) (*refserver.DocumentS
 	return &page.Items[0], nil
 }
 
-// signer returns the signer who acts: the signer of --set or, among the signers whose turn it is,
-// the first for whom the event would be new.
+// signer returns the signer who acts. That is the signer of --set. Without --set, it is the first
+// signer whose turn it is and who has not caused the event yet.
 func (t *trigger) signer(d *refserver.DocumentState, news func(refserver.SignerState) bool) (string, error) {
 	if named := t.overrides["signer"]; named != "" {
 		return named, nil

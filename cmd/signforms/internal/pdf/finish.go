@@ -63,8 +63,9 @@ func FindTooLong(original []byte, marks []Mark) (found *TooLong, err error) {
 	return nil, nil
 }
 
-// finish does the work of Finish. Without a sealer it writes the placeholder of the seal and
-// returns nothing, because a seal does not depend on the file.
+// finish does the work of Finish. Without a sealer it only writes the placeholder of the seal and
+// returns nothing. Callers that check whether a file can be finished need no seal, because the
+// result of that check does not depend on it.
 func (d *document) finish(marks []Mark, cert Certificate, sealer *Sealer) ([]byte, error) {
 	cert.stamped, cert.Original = marks, d.data
 	u := newUpdate(d)

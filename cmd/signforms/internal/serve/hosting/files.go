@@ -39,8 +39,10 @@ type files struct {
 	known map[string]string // workspacesValue
 }
 
-// openFiles returns the files beside the first file. It returns an error if files of workspaces are
-// beside a first file that is new, and so has no sealing key, or that is a copy of one of them.
+// openFiles returns the files beside the first file. It returns an error in two cases:
+//
+//   - The first file is new, so it has no sealing key, and files of workspaces are beside it.
+//   - The first file is a copy of one of the files beside it.
 func openFiles(ctx context.Context, first *sqlitestore.Store, o sqlitestore.Options, log *slog.Logger) (*files, error) {
 	f := &files{first: first, options: o, log: log, known: map[string]string{}}
 	ids, err := f.ids()

@@ -31,9 +31,9 @@ type saved struct {
 	Whole     bool          `json:"whole"`
 }
 
-// hold adds a workspace to the lists, but requests do not reach it before open. The caller holds
+// addToLists adds a workspace to the lists, but requests do not reach it before open. The caller holds
 // mu.
-func (ws *Workspaces) hold(w *workspace) {
+func (ws *Workspaces) addToLists(w *workspace) {
 	ws.others = append(ws.others, w)
 	ws.byPrefix[prefixOf(w.id)] = w
 	if w.Name != "" {
@@ -52,8 +52,8 @@ func (ws *Workspaces) open(w *workspace) {
 	}
 }
 
-// let removes a workspace from the lists. It reports whether the workspace was in them.
-func (ws *Workspaces) let(w *workspace) bool {
+// removeFromLists removes a workspace from the lists. It reports whether the workspace was in them.
+func (ws *Workspaces) removeFromLists(w *workspace) bool {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	at := slices.Index(ws.others, w)
@@ -78,7 +78,7 @@ func (ws *Workspaces) Create(ctx context.Context, in wire.NewWorkspace) (*wire.C
 	}
 	seeded, err := ws.make(ctx, w)
 	if err != nil {
-		ws.let(w)
+		ws.removeFromLists(w)
 		ws.discard(w)
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (ws *Workspaces) reserve(s saved) (*workspace, error) {
 		id := uuid.NewString()
 		if ws.byPrefix[prefixOf(id)] == nil && prefixOf(id) != prefixOf(ws.first.server.WorkspaceID) {
 			w := newWorkspace(id, s)
-			ws.hold(w)
+			ws.addToLists(w)
 			return w, nil
 		}
 	}
@@ -216,7 +216,7 @@ func (ws *Workspaces) Remove(ctx context.Context, idOrName string) error {
 	if err := ws.save(ctx, w, false); err != nil {
 		return err
 	}
-	if !ws.let(w) {
+	if !ws.removeFromLists(w) {
 		return noWorkspace(idOrName) // another call has removed it
 	}
 	ws.discard(w)

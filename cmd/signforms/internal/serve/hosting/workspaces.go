@@ -111,7 +111,7 @@ func (ws *Workspaces) resume(store *sqlitestore.Store, was saved) error {
 	w.store = store
 	ws.mu.Lock()
 	other := ws.byName[w.Name]
-	ws.hold(w)
+	ws.addToLists(w)
 	ws.mu.Unlock()
 	if other != nil {
 		return fmt.Errorf("%w: its workspace is named %q, as is that of %s; move one of the two files away", ErrMisplaced, w.Name, other.store.Path())
