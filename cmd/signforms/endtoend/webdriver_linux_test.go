@@ -85,6 +85,9 @@ func firefox(t testing.TB) *tab {
 			return nil, err
 		}
 		n, err := strconv.Atoi(strings.TrimSuffix(length, ":"))
+		if err != nil {
+			return nil, err
+		}
 		text := make([]byte, n)
 		if _, err = io.ReadFull(from, text); err == nil && text[0] == '[' {
 			err = json.Unmarshal(text, &message)
