@@ -39,7 +39,7 @@ var (
 func TestModel(t *testing.T) {
 	first, last := 0, *livesOnSQLite
 	if testing.Short() {
-		last /= 10
+		last /= 40
 	}
 	if only := os.Getenv("OUTBOX_LIFE"); only != "" {
 		_, err := fmt.Sscan(only, &first)
