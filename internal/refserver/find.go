@@ -1,6 +1,7 @@
 package refserver
 
 import (
+	"github.com/signforms/signforms-go/internal/refserver/signing"
 	"github.com/signforms/signforms-go/internal/refserver/store"
 )
 
@@ -42,27 +43,30 @@ func (s *Server) Counts() Counts {
 // FindDeliveries returns a page of matching deliveries, newest first, and the number of all
 // matching deliveries. A nil match selects all deliveries.
 func (s *Server) FindDeliveries(match func(Delivery) bool, offset, limit int) (page []Delivery, total int) {
-	return newestOf(s.deliveries(), match, offset, limit, publicDelivery)
+	return newestOf(s.deliveries(), match, offset, limit, publicDelivery, publicDelivery)
 }
 
-// FindMessages returns a page of the matching messages, as FindDeliveries does for deliveries.
+// FindMessages returns a page of the matching messages, as FindDeliveries does for deliveries. It
+// calls match with messages without their Link.
 func (s *Server) FindMessages(match func(Message) bool, offset, limit int) (page []Message, total int) {
-	return newestOf(s.messages(), match, offset, limit, s.publicMessage)
+	return newestOf(s.messages(), match, offset, limit,
+		func(m signing.Message) Message { return publicMessage(m, "") }, s.publicMessage)
 }
 
 // FindRequests returns a page of the matching API requests, as FindDeliveries does for deliveries.
 func (s *Server) FindRequests(match func(Request) bool, offset, limit int) (page []Request, total int) {
-	return newestOf(s.requests.records(), match, offset, limit, func(r Request) Request { return r })
+	same := func(r Request) Request { return r }
+	return newestOf(s.requests.records(), match, offset, limit, same, same)
 }
 
-// newestOf converts a page of the matching records. Without a match, it reads only the records that
-// it skips or returns.
-func newestOf[From, To any](all store.Records[From], match func(To) bool, offset, limit int, convert func(From) To) (page []To, total int) {
+// newestOf converts a page of the matching records. It calls match with the results of forMatch, which
+// can leave out what takes time. Without a match, it reads only the records that it skips or returns.
+func newestOf[From, To any](all store.Records[From], match func(To) bool, offset, limit int, forMatch, convert func(From) To) (page []To, total int) {
 	for v := range all.Newest() {
 		if match == nil && len(page) == limit {
 			return page, all.Len()
 		}
-		if match != nil && !match(convert(*v)) {
+		if match != nil && !match(forMatch(*v)) {
 			continue
 		}
 		if total >= offset && len(page) < limit {

@@ -25,6 +25,20 @@ func TestFind_againstWholeLogs(t *testing.T) {
 	}
 }
 
+// TestFindMessages_matchGetsNoLink: a link takes a look-up of its document, which a search makes only for the page.
+func TestFindMessages_matchGetsNoLink(t *testing.T) {
+	srv := servicetest.Start(t, &refserver.Options{Start: start})
+	manyEvents(t, srv)
+	page, total := srv.FindMessages(func(m refserver.Message) bool {
+		require.Empty(t, m.Link)
+		return m.Kind == "invitation"
+	}, 0, 5)
+	for _, m := range page {
+		require.NotEmpty(t, m.Link)
+	}
+	require.Positive(t, total)
+}
+
 // manyEvents fills every log over half an hour, and returns the webhooks.
 func manyEvents(t *testing.T, srv *servicetest.Server) (hooks []string) {
 	deaf := newReceiver(t, slices.Repeat([]int{500}, 500)...)
