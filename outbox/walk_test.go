@@ -63,8 +63,12 @@ func TestWalk_settles(t *testing.T) {
 		"somebody else to others":   {after: func(f *fixture) { f.byHand("cid@example.com") }, sent: Sent, lost: Sent},
 		"masked":                    {after: func(f *fixture) { f.rewrite(masked...) }, sent: Undecided, lost: Sent},
 		"masked like addresses":     {after: func(f *fixture) { f.rewrite(likeAddress...) }, sent: Undecided, lost: Sent},
-		"no signers":                {after: func(f *fixture) { f.rewrite(`"signers":[`, `"signers":null,"others":[`) }, sent: Undecided, lost: Sent},
-		"older than the send":       {after: func(f *fixture) { f.rewrite(`"createdAt":"2026`, `"createdAt":"2025`) }, sent: Undecided, lost: Sent},
+		"some masked like addresses": {before: func(f *fixture) {
+			f.add("readable", "eva@example.com")
+			f.work()
+		}, after: func(f *fixture) { f.rewrite(likeAddress...) }, sent: Undecided, lost: Sent},
+		"no signers":          {after: func(f *fixture) { f.rewrite(`"signers":[`, `"signers":null,"others":[`) }, sent: Undecided, lost: Sent},
+		"older than the send": {after: func(f *fixture) { f.rewrite(`"createdAt":"2026`, `"createdAt":"2025`) }, sent: Undecided, lost: Sent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, afterWork := range []bool{true, false} {
@@ -89,7 +93,7 @@ func TestWalk_settles(t *testing.T) {
 					want = Sent // taken for this send: a limit
 				}
 				require.Equal(t, want, f.entry("1").State, "after work: %v", afterWork)
-				if want == Undecided && name != "masked like addresses" {
+				if want == Undecided && !strings.HasSuffix(name, "masked like addresses") {
 					require.NotEmpty(t, f.entry("1").Candidates)
 				}
 			}
