@@ -136,6 +136,20 @@ func (f *fixture) add(key string, addresses ...string) {
 	require.NoError(f, f.Add(f.Context(), f.db, Message{Key: key, Send: f.to(addresses...)}))
 }
 
+// step executes all work that is due in the calling goroutine. It
+// returns when to call it again.
+func (r *runner) step(ctx context.Context) time.Duration {
+	r.inline = true
+	for {
+		r.progress = false
+		wait := r.turn(ctx, ctx)
+		r.recordAll(ctx)
+		if !r.progress || ctx.Err() != nil {
+			return wait
+		}
+	}
+}
+
 // work does what is due now, without time passing.
 func (f *fixture) work() time.Duration { return f.runner.step(f.Context()) }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,76 @@ type walkTask struct {
 	sending   map[int64]watching // the messages of the template that are sending
 	reconcile bool
 	again     bool // check undecided messages again
+}
+
+const walkName = "walk "
+
+// startWalks starts the walks that are due. It returns the time until the next walk is due.
+func (r *runner) startWalks(ctx context.Context, p plan) time.Duration {
+	wait := min(p.until(p.reconcile), p.until(p.again))
+	tasks := map[string]*walkTask{}
+	want := func(template string) *walkTask {
+		if tasks[template] == nil {
+			tasks[template] = &walkTask{template: template, sending: map[int64]watching{}}
+		}
+		return tasks[template]
+	}
+	for template := range r.first {
+		want(template)
+	}
+	for _, w := range r.sending {
+		if w.remain == 0 {
+			want(w.template)
+		}
+	}
+	if wait == 0 {
+		wait = errorPause
+		r.failed("templates", r.write(ctx, mode{}, func(t *tx) { r.dueTemplates(t, want) }))
+	}
+	for _, w := range r.sending {
+		if tasks[w.template] != nil {
+			tasks[w.template].sending[w.id] = w
+		}
+	}
+	for _, template := range slices.Sorted(maps.Keys(tasks)) {
+		if len(r.running) >= maxTasks {
+			break
+		}
+		delete(r.first, template)
+		wait = min(wait, r.start(walkName+template, 0, func() taskEnd {
+			again, err := r.walkTemplate(ctx, *tasks[template])
+			return taskEnd{wait: again, err: err, then: func() {
+				r.sending = slices.DeleteFunc(r.sending, func(w watching) bool { return w.template == template })
+				r.after["watch"] = 0
+			}}
+		}))
+	}
+	return wait
+}
+
+// dueTemplates finds the templates that are due for their regular walk, or for a walk because of
+// undecided messages. Templates without open messages wait for another day.
+func (r *runner) dueTemplates(t *tx, want func(string) *walkTask) {
+	all := t.templates()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		one := all[name]
+		if r.running[walkName+name] || r.after[walkName+name] > r.elapsed() {
+			continue
+		}
+		if one.again == 1 && one.againAt <= t.now-againEvery.Milliseconds() {
+			want(name).again = true
+		}
+		var open int
+		next := r.options.Reconcile
+		t.first([]any{&open}, "SELECT 1 FROM signforms_outbox WHERE box = $1 AND template = $2 AND state = 'sent' LIMIT 1", t.box, name)
+		if open == 1 {
+			next = failedAgain
+		}
+		if one.reconcile <= t.now && t.exec("UPDATE signforms_outbox_templates SET reconcile = $3 WHERE box = $1 AND template = $2 AND reconcile <= $4",
+			t.box, name, t.now+next.Milliseconds(), t.now) > 0 && open == 1 {
+			want(name).reconcile = true
+		}
+	}
 }
 
 // walk reads all documents of a template. It settles the unknown outcomes that are due, reads the
